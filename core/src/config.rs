@@ -7,7 +7,7 @@ use crate::limits::{
     ACTION_MS_MAX, BODY_BYTES_MAX, HEAD_BYTES_MAX, MONTH_HOURS_MAX, QUEUE_RECORDS_MAX,
     STORAGE_BYTES_MAX,
 };
-use crate::model::{Action, Stream};
+use crate::model::{Action, Stream, WriteClass};
 use crate::settings;
 use crate::settings::Form::{Bytes, Count, Time};
 
@@ -70,8 +70,9 @@ settings! {
         pub events: u64 = 1_000_000, Count(1, u64::MAX);
         /// Requests per minute and API key; above it 429 `Throttled`.
         pub key_requests_per_minute: Option<u32> = None, Count(1, u32::MAX.into());
-        /// Free bytes that the medium must have for a write, if the host reports them; below it 503 `LowDisk`, except for
-        /// writes that free space or revoke rights, down to `FREE_BYTES_FLOOR`, 4 MiB.
+        /// Bytes that telemetry leaves free on the medium, if the host reports them; else it is refused with 503 `LowDisk`. Changes of
+        /// workspaces and actions go on until half of it is free, filing until a quarter is. Revoking a key, placing a hold, retention and
+        /// removal go on until nothing is free, and then with the 4 MiB of the file that is kept for them. 0: nothing is refused.
         pub free_bytes_min: u64 = 32 * 1024 * 1024, Bytes(0, STORAGE_BYTES_MAX);
         /// redb's page cache, in bytes.
         pub cache_bytes: usize = 32 * 1024 * 1024, Bytes(0, STORAGE_BYTES_MAX);
@@ -271,6 +272,12 @@ impl Config {
 }
 
 impl Limits {
+    /// Says what is refused with `free_bytes` on the medium, if anything is.
+    #[must_use]
+    pub fn refused_with(&self, free_bytes: u64) -> Option<String> {
+        WriteClass::refused_with(free_bytes, self.free_bytes_min)
+    }
+
     /// The largest body that is kept or discarded as a whole, in bytes.
     pub(crate) fn body_bytes_max(&self) -> usize {
         let records = self.record_body_bytes.max(self.processes_body_bytes);

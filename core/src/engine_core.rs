@@ -4,18 +4,20 @@
 mod cluster;
 mod condition;
 mod events;
+mod filing;
 mod intake;
 mod keys;
 mod lanes;
 mod monitoring;
 mod pending;
 mod rate;
+mod reading;
+mod removal;
 mod upkeep;
 mod write;
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::clock::Clock;
@@ -29,15 +31,15 @@ use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::newest::SharedWindows;
-use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::Batch;
 use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
-use crate::view::Reader;
 
 #[cfg(feature = "cluster")]
 use cluster::Cluster;
+use condition::Reported;
 use events::EventWaiters;
+use filing::Filing;
 use intake::Intake;
 pub(crate) use lanes::Lane;
 use lanes::{Arriving, Lanes, Submission, Work};
@@ -83,14 +85,15 @@ pub(crate) struct EngineCore {
     pub(crate) newest: Arc<SharedWindows>,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
-    /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
-    filing: Mutex<()>,
+    filing: Filing,
+    /// Held while rows of the whole fleet are sorted: the figures of a million instances are 100 MB.
+    sorting: Mutex<()>,
     /// When something was last filed because the host asked, in ticks.
     filed_at: AtomicI64,
     /// The time of the last sweep, in ticks; [`i64::MIN`] when there was none.
     swept_at: AtomicI64,
-    /// Whether the file was not where it was opened when that was last looked at.
-    displaced: AtomicBool,
+    /// What was last reported to the host of the file.
+    reported: Reported,
     /// Decides when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
     event_waiters: EventWaiters,
@@ -119,7 +122,7 @@ impl EngineCore {
             return Err(no_random());
         }
         let swept = meta::swept(&store.snapshot()?)?;
-        Ok(Self {
+        let core = Self {
             swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
             lanes: Lanes::new(config.commit_driver, store.has_log()),
             #[cfg(feature = "cluster")]
@@ -131,14 +134,18 @@ impl EngineCore {
             intake: Intake::default(),
             newest: Arc::default(),
             key_minutes: Mutex::default(),
-            filing: Mutex::default(),
+            filing: Filing::default(),
+            sorting: Mutex::default(),
             filed_at: AtomicI64::new(i64::MIN),
-            displaced: AtomicBool::new(false),
+            reported: Reported::default(),
             clock_watch: Mutex::default(),
             event_waiters: EventWaiters::default(),
             fleet: Mutex::default(),
             rate: Rate::default(),
-        })
+        };
+        // Upkeep reports it where there is none.
+        let _ = core.keep_reserve();
+        Ok(core)
     }
 
     /// The time of the clock. A node of a fleet that has applied what another wrote a moment later by its own clock is there already.
@@ -156,35 +163,6 @@ impl EngineCore {
         let ticks = self.swept_at.load(Ordering::Acquire);
         (ticks != i64::MIN).then(|| Timestamp::from_ticks(ticks))
     }
-
-    /// Notifies the host. Never while this thread commits: the host may call the engine from there. What the observer does wrong
-    /// harms nobody who waits.
-    pub(crate) fn observe(&self, event: &Event<'_>) {
-        if let Some(observer) = &self.injected.observer {
-            // The panic hook has reported it.
-            let _ = catch_unwind(AssertUnwindSafe(|| observer.event(event)));
-        }
-    }
-
-    /// Reads tables as of now.
-    pub(crate) fn reader(&self) -> Result<Reader> {
-        self.settle();
-        Reader::new(&self.store, self.now())
-    }
-
-    /// Reads tables as of now, all of which is durable: for a host that acts on what it reads.
-    pub(crate) fn durable_reader(&self) -> Result<Reader> {
-        self.store.confirm()?;
-        self.reader()
-    }
-
-    /// Reads tables and telemetry as of now.
-    pub(crate) fn telemetry_reader(&self, wanted: Wanted<'_>) -> Result<Reader> {
-        self.settle();
-        Reader::with_queue(&self.store, self.now(), wanted)
-    }
-
-    // ---- writing
 
     /// Commits a batch; its lane is free again when this returns. Returns how many mutations that were, of which each record of
     /// telemetry is one.
@@ -270,10 +248,12 @@ impl EngineCore {
             .into_iter()
             .map(|each| landing.take(each))
             .collect();
-        let outcomes = match self.may_append() {
-            Ok(()) => self.store.append(&|| self.new_log_id(), arrivals),
-            Err(error) => vec![Err(error); submissions],
+        let (accepted, refusal) = match self.may_append() {
+            Ok(()) => self.space_left().for_arrivals(arrivals),
+            Err(error) => (Vec::new(), Some(error)),
         };
+        let mut outcomes = self.store.append(&|| self.new_log_id(), accepted);
+        outcomes.resize_with(submissions, || refusal.clone().map_or(Ok(()), Err));
         let count = landing.count();
         drop(landing);
         let failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
@@ -284,36 +264,28 @@ impl EngineCore {
         (count, failure.map(WriteFailure::from))
     }
 
-    /// Whether telemetry is taken.
+    /// Whether the files of the store are where they were opened.
     fn may_append(&self) -> Result<()> {
-        self.store.check_place()?;
-        self.store.check_folder()?;
-        self.low_disk().map_or(Ok(()), |low| Err(low.error))
+        self.store.check_place(false)?;
+        self.store.check_folder()
     }
 
     /// One transaction.
     fn write(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, WriteFailure> {
-        self.store.check_place()?;
-        let low = self.low_disk();
-        if let Some(low) = &low
-            && (low.refuses_all || !writes.iter().any(|write| write.relieves))
-        {
-            return Err(low.error.clone().into());
-        }
+        self.store.check_place(false)?;
+        let (class, writes) = self.space_left().for_writes(writes)?;
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
-            return self.write_as_node(cluster, writes, low.as_ref());
+            return self.write_as_node(cluster, writes);
         }
         let now = self.now();
-        self.store.write(|tables| {
+        self.store.write(class, |tables| {
             let mut context = Context::new(tables, &self.config, now);
-            writes
-                .into_iter()
-                .map(|write| match &low {
-                    Some(low) if !write.relieves => Ok(Err(low.error.clone())),
-                    _ => (write.apply)(&mut context),
-                })
-                .collect()
+            let apply = |write: Result<Write>| match write {
+                Ok(write) => (write.apply)(&mut context),
+                Err(refusal) => Ok(Err(refusal)),
+            };
+            writes.into_iter().map(apply).collect()
         })
     }
 
@@ -334,18 +306,21 @@ impl EngineCore {
         while self.lead() > 0 {}
         let kept = match self.write_key_uses() {
             // When a key was last used is not worth a failure to stop.
-            Err(error) if error.kind() == ErrorKind::LowDisk => Ok(()),
+            Err(error) if error.is_for_space() => Ok(()),
             #[cfg(feature = "cluster")]
             Err(_) if self.cluster.is_some() => Ok(()),
             kept => kept,
         };
+        let moves_queue = self.has_space_for_queue();
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster
             && let Err(error) = self.sync_applied(cluster)
+            && !error.is_for_space()
         {
-            return self.store.close().and(Err(error));
+            // For want of space it is applied again from the log at the next start.
+            return self.store.close(moves_queue).and(Err(error));
         }
-        self.store.close().and(kept)
+        self.store.close(moves_queue).and(kept)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 /// Seconds after which what the store refused for now is worth another try: most engines file a tenth of a full queue in that
@@ -38,7 +39,7 @@ pub enum ErrorKind {
     UnsupportedConfiguration,
     /// A key of that name is accepted already (409 `DuplicateKeyName`).
     DuplicateKeyName,
-    /// The key is the last accepted one with scope `admin` (409 `LastAdminKey`).
+    /// The key is the last accepted one with scope `admin` that does not expire (409 `LastAdminKey`).
     LastAdminKey,
     /// The telemetry queue is full (503 `QueueFull`).
     QueueFull,
@@ -185,6 +186,24 @@ impl EngineError {
         self
     }
 
+    /// Whether the cause is that too little space is free: by the rules, or because the disk itself is full, or a file is as large as the system lets it be.
+    #[must_use]
+    pub fn is_for_space(&self) -> bool {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            let is_low = |error: &Self| error.kind() == ErrorKind::LowDisk;
+            let is_low = error.downcast_ref().is_some_and(is_low);
+            let is_full = |error: &io::Error| {
+                is_disk_full(error) || error.kind() == io::ErrorKind::FileTooLarge
+            };
+            if is_low || error.downcast_ref().is_some_and(is_full) {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
+    }
+
     /// What kind of failure this is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -225,6 +244,12 @@ impl Error for EngineError {
     }
 }
 
+/// Whether a file system says that it, or what its user may take of it, is full.
+pub(crate) fn is_disk_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded)
+}
+
 /// An error and its causes, outermost first, as one line for a log.
 #[must_use]
 pub fn error_chain(error: &dyn Error) -> String {
@@ -240,3 +265,21 @@ pub fn error_chain(error: &dyn Error) -> String {
 
 /// The result of the engine's fallible calls.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disks_and_files_that_may_not_grow_are_want_of_space() {
+        use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, StorageFull};
+        let is_for_space = |kind: io::ErrorKind| {
+            let cause = io::Error::from(kind);
+            EngineError::caused(ErrorKind::StorageUnavailable, "x", cause).is_for_space()
+        };
+        for kind in [StorageFull, QuotaExceeded, FileTooLarge] {
+            assert!(is_for_space(kind), "{kind:?}");
+        }
+        assert!(!is_for_space(PermissionDenied));
+    }
+}

@@ -99,8 +99,9 @@ pub use model::{
     AuditResult, Cell, Column, ColumnKind, ComputeType, EventType, FailedState, FleetCounts,
     FleetEvent, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric,
     Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport, Protocol, Question,
-    Received, Record, Row, Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic,
-    StatsRecord, StoreStatus, Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
+    Received, Record, RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes, StartupRecord,
+    State, Statistic, StatsRecord, StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace,
+    WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "cluster")]
 pub use model::{ClusterStatus, LogPositions, NodeStatus};

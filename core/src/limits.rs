@@ -51,7 +51,9 @@ pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
 /// Audit rows that one page of `GET /operator/audit` examines; it ends there, however few of them it holds.
 pub const AUDIT_ROWS_EXAMINED_MAX: usize = 50_000;
 /// Audit rows per key and minute for different calls that changed nothing; further ones are only counted.
-pub const REPEATABLE_ROWS_MAX: usize = 100;
+pub const REPEATABLE_ROWS_MAX: u64 = 100;
+/// The same about all workspaces that exist together.
+pub const REPEATABLE_ROWS_ALL_MAX: u64 = 1000;
 /// Line errors that a bulk request reports; further errors are only counted.
 pub const LINE_ERRORS_MAX: usize = 100;
 /// Bytes that a line of a telemetry batch may have beyond the largest record that can be posted: the name of the
@@ -164,6 +166,8 @@ pub const SLOWEST_STARTUPS: usize = 10;
 pub const QUESTION_FILES_MAX: u64 = 1_000;
 /// Steps of building the rollups of an older file in one call of upkeep.
 pub const ROLLUP_STEPS_MAX: usize = 16;
+/// Desktops and days of the queue that an export keeps in memory where the queue cannot be filed.
+pub const EXPORT_QUEUED_MAX: usize = 4096;
 /// Steps of sealing in one call of upkeep.
 pub const SEAL_STEPS_MAX: usize = 4;
 /// Upkeep files fewer records than a full pass only at this interval, in seconds of the clock: each filing rewrites
@@ -199,9 +203,13 @@ pub const LOG_OVERHEAD_BYTES: usize = 4096;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
 pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// Free bytes down to which [`Limits::free_bytes_min`](crate::Limits::free_bytes_min) still allows writes that free space or revoke rights: revoking a
-/// key, filing, retention and other upkeep.
-pub const FREE_BYTES_FLOOR: u64 = 4 * 1024 * 1024;
+/// Inventory and actions go on until this part of [`Limits::free_bytes_min`](crate::Limits::free_bytes_min) is free: half of it, 16 MiB by default.
+pub const FLEET_SPACE_PART: u64 = 2;
+/// The same of filing, sealing and rollups: a quarter of it, 8 MiB by default, which is more than the transactions of one pass write.
+pub const FILING_SPACE_PART: u64 = 4;
+/// Bytes of the file that keeps space for what must be written on a full disk. A revocation or a hold took 4 KiB at most on
+/// a full volume of 200 MB, and a step of retention rewrites 1 MiB.
+pub const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 /// The largest body that may be configured, in bytes.
 pub const BODY_BYTES_MAX: u64 = 1 << 30;
 /// The longest request target and the largest headers that may be configured, in bytes.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::EngineError;
+use crate::timestamp::Timestamp;
 
 /// Something a host may log or count. No event holds an API key, a query string or a record.
 #[derive(Debug)]
@@ -38,6 +39,21 @@ pub enum Event<'a> {
     },
     /// The file is where it was opened again, and writes go on.
     FileReturned,
+    /// Something in the store is damaged: telemetry that could not be read was set aside, or another row cannot be read.
+    /// [`Engine::ready`](crate::Engine::ready) fails with the same error until a person has seen to it. Reported by
+    /// [`Engine::maintain`](crate::Engine::maintain), once for each.
+    Damaged {
+        /// What is damaged, and what to do.
+        error: &'a EngineError,
+    },
+    /// The file that keeps space for what must be written on a full disk is used, or could not be made. It is made again by
+    /// [`Engine::maintain`](crate::Engine::maintain), which reports this, once there is space.
+    ReserveMissing {
+        /// Why it cannot be made now.
+        error: &'a EngineError,
+    },
+    /// The file that keeps space is there again.
+    ReserveMade,
     /// Telemetry records moved from the queue into history.
     Filed {
         /// Records filed, exact repetitions included.
@@ -49,6 +65,17 @@ pub enum Event<'a> {
         /// Seconds between the two.
         seconds: u64,
     },
+    /// Something was handed out without its row in the audit, as the disk is full; or refused, as its row could not be written.
+    Unaudited {
+        /// What was handed out: the action that the row would have.
+        action: &'static str,
+    },
+    /// The store is a copy that was opened to be written for the first time: it has keys that were revoked, and lacks holds that were
+    /// placed, after it was made.
+    StartedOnCopy {
+        /// When the copy was made.
+        made_at: Timestamp,
+    },
     /// A request was answered 500.
     Internal {
         /// The cause.
@@ -58,10 +85,9 @@ pub enum Event<'a> {
 
 /// Receives [`Event`]s, on the thread where they happen; keep it quick. Any closure is one.
 ///
-/// It is called when no commit is under way on its thread. It may call the engine: read, write, even close it or drop
-/// the last clone. A write makes another event, so an observer that writes for each event never ends. It must not do
-/// upkeep (`maintain`, `file_pending`, `apply_retention`): another thread may be doing that and waiting for a commit of
-/// this one. A panic in it is caught and ignored.
+/// It is called when its thread neither commits nor files; what happens while a thread files is reported at the end of that. It may call
+/// the engine: read, write, do upkeep, even close it or drop the last clone. A write makes another event, so an observer that writes for
+/// each event never ends. A panic in it is caught and ignored.
 ///
 /// The other injected parts, the clock, the randomness, the probe of free space and the backend, are called while the
 /// engine works and must not call it.
@@ -105,9 +131,22 @@ impl Observer for TracingObserver {
             Event::FileDisplaced { error } => {
                 error!(target: "deskfleet", error = %chain(*error), "the file was removed or replaced");
             }
+            Event::Damaged { error } => {
+                error!(target: "deskfleet", error = %chain(*error), "the store is damaged");
+            }
             Event::RetentionBehind { seconds } => {
                 warn!(target: "deskfleet", seconds, "the clock is far ahead of the last retention");
             }
+            Event::Unaudited { action } => {
+                error!(target: "deskfleet", action, "answered without an audit row: the disk is full, or the store cannot be written");
+            }
+            Event::StartedOnCopy { made_at } => {
+                warn!(target: "deskfleet", %made_at, "the store is a copy: later revocations and holds are missing");
+            }
+            Event::ReserveMissing { error } => {
+                warn!(target: "deskfleet", error = %chain(*error), "the space that is kept for a full disk is used");
+            }
+            Event::ReserveMade => info!(target: "deskfleet", "space is kept for a full disk again"),
             Event::Reopened => warn!(target: "deskfleet", "the store was opened again"),
             Event::FileReturned => info!(target: "deskfleet", "the file is where it was opened"),
         }

@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates and changes workspaces from a file')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes telemetry, the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
+            [CompletionResult]::new('telemetry', 'telemetry', [CompletionResultType]::ParameterValue, 'Removes telemetry')
             [CompletionResult]::new('cluster', 'cluster', [CompletionResultType]::ParameterValue, 'Looks after the nodes of a fleet')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
             [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Writes a consistent copy of the store to a new file')
@@ -158,6 +159,28 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Even the last key of the scope admin')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'deskfleet;telemetry' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Removes telemetry, from a store or through a running server')
+            break
+        }
+        'deskfleet;telemetry;remove' {
+            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Records of this instance, by the name that it posts')
+            [CompletionResult]::new('--stream', '--stream', [CompletionResultType]::ParameterName, 'Records of this stream: stats, activity, startup or processes')
+            [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Records of days (UTC) before the day of this time: a date-time, or a time before now such as `-30d`')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;cluster' {

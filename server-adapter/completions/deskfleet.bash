@@ -49,6 +49,9 @@ _deskfleet() {
             deskfleet,serve)
                 cmd="deskfleet__subcmd__serve"
                 ;;
+            deskfleet,telemetry)
+                cmd="deskfleet__subcmd__telemetry"
+                ;;
             deskfleet__subcmd__cluster,forget)
                 cmd="deskfleet__subcmd__cluster__subcmd__forget"
                 ;;
@@ -67,6 +70,9 @@ _deskfleet() {
             deskfleet__subcmd__keys,revoke)
                 cmd="deskfleet__subcmd__keys__subcmd__revoke"
                 ;;
+            deskfleet__subcmd__telemetry,remove)
+                cmd="deskfleet__subcmd__telemetry__subcmd__remove"
+                ;;
             *)
                 ;;
         esac
@@ -74,7 +80,7 @@ _deskfleet() {
 
     case "${cmd}" in
         deskfleet)
-            opts="-h -V --help --version serve config import export keys cluster check backup compact completions man"
+            opts="-h -V --help --version serve config import export keys telemetry cluster check backup compact completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -938,6 +944,89 @@ _deskfleet() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__telemetry)
+            opts="-h --help remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__telemetry__subcmd__remove)
+            opts="-h --instance --stream --before --url --key-file --ca --client-cert --client-key --data --config --set --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

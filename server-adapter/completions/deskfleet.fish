@@ -31,6 +31,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "config" -d 'Pri
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates and changes workspaces from a file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes telemetry, the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "telemetry" -d 'Removes telemetry'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "cluster" -d 'Looks after the nodes of a fleet'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Writes a consistent copy of the store to a new file'
@@ -129,6 +130,20 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_see
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l force -d 'Even the last key of the scope admin'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and not __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and not __fish_seen_subcommand_from remove" -f -a "remove" -d 'Removes telemetry, from a store or through a running server'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l instance -d 'Records of this instance, by the name that it posts' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l stream -d 'Records of this stream: stats, activity, startup or processes' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l before -d 'Records of days (UTC) before the day of this time: a date-time, or a time before now such as `-30d`' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -f -a "leave" -d 'Makes the file of a node, or a copy of it, a store of its own that is served without a log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -f -a "status" -d 'Prints the nodes of a fleet, how far each is, and what is wrong'

@@ -43,6 +43,8 @@ const TEXT_MAX: usize = 256;
 const METHOD_MAX: usize = 16;
 /// Every API key begins with this.
 const KEY_PREFIX: &str = "dfk_";
+/// What is before the code in a link to the console.
+const CODE_PREFIX: &str = "code=";
 
 /// The content of one line.
 pub(crate) struct Entry<'a> {
@@ -137,22 +139,23 @@ impl Entry<'_> {
     }
 }
 
-/// The part of a text that may stand in a log, before an escaped query and anything like a key, and whether that is all of it.
-/// A key is one in any case, and also where its characters are percent-encoded.
+/// The part of a text that may stand in a log, before an escaped query or fragment and anything like a key or a code of the console, and
+/// whether that is all of it. A key is one in any case, and also where its characters are percent-encoded.
 fn cut(text: &str) -> (&str, bool) {
     let bytes = text.as_bytes();
     let end = (0..bytes.len()).find(|at| {
         let rest = bytes.get(*at..).unwrap_or_default();
-        let is_query = || rest.first() == Some(&b'%') && decoded(rest).next() == Some(b'?');
-        is_query() || begins_key(rest)
+        let first = || decoded(rest).next();
+        let is_query = || rest.first() == Some(&b'%') && matches!(first(), Some(b'?' | b'#'));
+        is_query() || begins(rest, KEY_PREFIX) || begins(rest, CODE_PREFIX)
     });
     let kept = end.and_then(|end| text.get(..end)).unwrap_or(text);
     (kept, end.is_none())
 }
 
-fn begins_key(text: &[u8]) -> bool {
+fn begins(text: &[u8], secret: &str) -> bool {
     let mut found = decoded(text);
-    KEY_PREFIX.bytes().all(|expected| {
+    secret.bytes().all(|expected| {
         let found = found.next();
         found.is_some_and(|byte| byte.eq_ignore_ascii_case(&expected))
     })
@@ -259,6 +262,9 @@ mod tests {
         ] {
             let path = format!("/operator/keys/{key}");
             assert_eq!(printable(&path), "/operator/keys/...", "{path}");
+        }
+        for link in ["/%23code=abc", "/%2523Code=abc", "/%2523%63ode=abc"] {
+            assert!(!printable(link).contains("abc"), "{link}");
         }
         let like_keys = "/%64fkabc/%dfk/%64fk%";
         assert_eq!(printable(like_keys), like_keys);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::Exchange;
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::task::yield_now;
@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::budget::{NoRoom, Share};
 use crate::gzip::{Fault, Gunzip};
+use crate::progress::Progress;
 
 /// The content codings that are decoded, as in `Accept-Encoding`.
 pub(crate) const CODINGS: &str = "gzip, identity";
@@ -24,6 +25,8 @@ pub(crate) const CODINGS: &str = "gzip, identity";
 const GRACE: Duration = Duration::from_secs(5);
 /// Bytes that a body must bring each second after [`GRACE`].
 const BYTES_PER_SECOND: u64 = 1024;
+/// Wait for the server after which it is measured anew whether the client is slow.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// Decoded bytes after which others have their turn: reading an import takes time for each of them.
 const TURN_BYTES: usize = 16 * 1024;
 /// What a byte of gzip may decode to in a body of any length; lists of desktops stay far below. Other bodies have their limit.
@@ -60,6 +63,11 @@ pub(crate) fn undo_gzip(headers: &mut HeaderMap) -> bool {
     gzip
 }
 
+/// Whether the client waits for 100 before it sends the body; reading that sends it.
+pub(crate) fn expects_continue(headers: &HeaderMap) -> bool {
+    headers.contains_key(EXPECT)
+}
+
 /// Hands `body` to `exchange` as it arrives and undoes `gzip`, at most one frame beyond the exchange's limit, as sent or decoded.
 /// `share` grows with what the exchange keeps. Returns whether bytes of the body were left unread on the connection.
 ///
@@ -70,6 +78,7 @@ pub(crate) async fn receive(
     gzip: bool,
     exchange: &mut Exchange,
     share: &mut Share<'_>,
+    progress: &Progress,
     pause_max: Duration,
 ) -> Result<bool, Unread> {
     let bytes_max = exchange.body_bytes_max();
@@ -85,6 +94,7 @@ pub(crate) async fn receive(
     let mut intake = Intake {
         exchange,
         share,
+        progress,
         // Others have a time as a whole.
         room_wait_max: if any_length { pause_max } else { Duration::MAX },
         handed_on: 0,
@@ -140,7 +150,9 @@ async fn pieces(
         if body.is_end_stream() {
             break;
         }
-        pace.pause(began);
+        if pace.pause(began) >= PATIENCE {
+            intake.progress.await_peer();
+        }
         if bytes_max == usize::MAX && intake.exchange.is_refused() {
             // The exchange knows why; the rest could be of any length.
             return Ok(Err(Fault::Broken("The rest of the body is not read.")));
@@ -158,6 +170,7 @@ fn is_bomb(sent: usize, decoded: usize) -> bool {
 struct Intake<'i, 'r> {
     exchange: &'i mut Exchange,
     share: &'i mut Share<'r>,
+    progress: &'i Progress,
     /// The longest wait for room.
     room_wait_max: Duration,
     /// Bytes handed on since others had their turn.
@@ -174,11 +187,14 @@ impl Intake<'_, '_> {
             }
             self.handed_on += piece.len();
             self.exchange.push(piece);
+            // The client is not slow where it waits for the server.
+            let handling = self.progress.handling();
             let room = self.share.grow(self.exchange.bytes());
             let room = in_time(self.room_wait_max, room).await;
             room.map_err(|_| Unread::NoRoom)??;
             self.exchange.ready().await;
             self.share.shrink(self.exchange.bytes());
+            drop(handling);
         }
         Ok(())
     }
@@ -238,9 +254,11 @@ impl Pace {
         self.deadline.min(Instant::now() + self.pause_max)
     }
 
-    /// Since `began` the body waited for the server, not the server for the body.
-    fn pause(&mut self, began: Instant) {
-        self.deadline += began.elapsed();
+    /// Since `began` the body waited for the server, not the server for the body; returns how long.
+    fn pause(&mut self, began: Instant) -> Duration {
+        let waited = began.elapsed();
+        self.deadline += waited;
+        waited
     }
 }
 
@@ -263,131 +281,4 @@ fn is_gzip(headers: &HeaderMap) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::task::{Context, Waker};
-    use std::time::SystemTime;
-
-    use deskfleet::{Engine, NewKey, Scope};
-    use http::{HeaderValue, Request};
-
-    use crate::budget::Room;
-    use crate::gzip::STATE_BYTES;
-
-    use super::*;
-
-    /// An import that has begun.
-    fn import() -> Exchange {
-        let builder = Engine::builder().clock(SystemTime::now).seed(1);
-        let engine = builder.open_in_memory().unwrap();
-        let new = NewKey {
-            name: "admin".to_owned(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        };
-        let request = Request::post("/operator/workspaces")
-            .header("content-type", "application/x-ndjson")
-            .header("x-api-key", engine.issue_key(new).unwrap().secret);
-        let exchange = engine.begin(request.body(()).unwrap().into_parts().0);
-        assert!(!exchange.is_refused());
-        exchange
-    }
-
-    fn intake<'i, 'r>(exchange: &'i mut Exchange, share: &'i mut Share<'r>) -> Intake<'i, 'r> {
-        Intake {
-            exchange,
-            share,
-            room_wait_max: Duration::ZERO,
-            handed_on: 0,
-        }
-    }
-
-    fn lines(count: usize) -> Vec<u8> {
-        let line = |id| {
-            format!(
-                "{{\"workSpId\":\"ws-{id}\",\"username\":\"u{id}\",\"region\":\"eu-central-1\",\"state\":\"AVAILABLE\"}}\n"
-            )
-        };
-        (0..count).map(line).collect::<String>().into_bytes()
-    }
-
-    #[test]
-    fn import_of_which_nothing_is_accepted_gives_others_their_turn() {
-        let room = Room::new(0, 1024 * 1024);
-        let (mut exchange, mut share) = (import(), Share::none(&room, &room));
-        let mut intake = intake(&mut exchange, &mut share);
-        let mut turns = 0;
-        // Half of them in one large frame, half as gzip is decoded.
-        let large = b"x\n".repeat(4 * TURN_BYTES / 2);
-        for frame in [&large[..]].into_iter().chain(large.chunks(TURN_BYTES)) {
-            let mut handing = pin!(intake.hand_on(frame));
-            let mut context = Context::from_waker(Waker::noop());
-            while handing.as_mut().poll(&mut context).is_pending() {
-                turns += 1;
-            }
-        }
-        assert_eq!(turns, 7, "between eight pieces");
-    }
-
-    #[tokio::test]
-    async fn import_gives_back_the_room_of_what_is_committed() {
-        let (total, largest) = (1024 * 1024 + STATE_BYTES, 1024 * 1024);
-        let (all, source) = (Room::new(0, largest), Room::new(0, largest));
-        let (mut exchange, mut share) = (import(), Share::none(&source, &all));
-        // A part gathers while the one before is committed, and is then itself committed.
-        let lines = lines(2000);
-        intake(&mut exchange, &mut share)
-            .hand_on(&lines)
-            .await
-            .unwrap();
-        let mut beyond = Share::none(&source, &all);
-        beyond.grow(total + 1).await.unwrap();
-        let rest = total - exchange.bytes().next_multiple_of(1024);
-        let mut other = Share::none(&source, &all);
-        let grown = in_time(Duration::ZERO, other.grow(rest)).await;
-        assert_eq!(grown.unwrap(), Ok(()));
-        // No room is left: another import waits for it no longer than it may.
-        let mut late = Share::none(&source, &all);
-        let handed_on = intake(&mut import(), &mut late).hand_on(&lines).await;
-        assert_eq!(handed_on, Err(Unread::NoRoom));
-    }
-
-    #[test]
-    fn gzip_of_any_length_decodes_to_200_times_its_length_after_the_first_mebibyte() {
-        for (sent, decoded, refused) in [
-            (1, RATIO_FREE_BYTES, false),
-            (20, RATIO_FREE_BYTES + 4000, false),
-            (20, RATIO_FREE_BYTES + 4001, true),
-        ] {
-            assert_eq!(is_bomb(sent, decoded), refused, "{sent} to {decoded}");
-        }
-    }
-
-    #[test]
-    fn only_a_lone_gzip_is_undone() {
-        let undone = |values: &[&str]| {
-            let mut headers = HeaderMap::new();
-            for value in values {
-                headers.append(CONTENT_ENCODING, HeaderValue::from_str(value).unwrap());
-            }
-            is_gzip(&headers)
-        };
-        for good in [
-            &["gzip"][..],
-            &["GZip"],
-            &["X-GZIP"],
-            &["identity , gzip", ""],
-        ] {
-            assert!(undone(good), "{good:?}");
-        }
-        for other in [
-            &[][..],
-            &["identity"],
-            &["gzip, gzip"],
-            &["gzip", "gzip"],
-            &["gzip, br"],
-            &["gzip;q=1"],
-        ] {
-            assert!(!undone(other), "{other:?}");
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,8 @@
-//! How much of all request bodies, and of those of one source, may be in memory.
+//! How much of all request bodies and unsent responses, and of those of one source, may be in memory.
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::gzip::STATE_BYTES;
 
@@ -10,6 +12,13 @@ const PERMIT_BYTES: usize = 1024;
 const SOURCE_PART: usize = 4;
 /// Bodies that wait for room; more are refused. What has been sent of one that waits is kept beside the budget, 256 KiB at most.
 const WAITING_MAX: usize = 64;
+/// Of the room for responses, one part in this many is kept for sources that have little of it.
+const RESERVE_PART: usize = 8;
+/// Little is one part in this many.
+const LITTLE_PART: usize = 64;
+/// Bytes of unsent responses to operators, beside the budget of all others: reading the fleet slowly must not keep anybody from
+/// revoking a key.
+const OPERATOR_BYTES: usize = 8 * 1024 * 1024;
 
 /// There is no room, and too many wait for it already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +27,8 @@ pub(crate) struct NoRoom;
 /// Room for bytes.
 #[derive(Debug)]
 pub(crate) struct Room {
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
+    total: usize,
     /// Who has it may go on where there is no room: see [`Part::grow`].
     beyond: Semaphore,
     /// Places to wait for room.
@@ -28,9 +38,11 @@ pub(crate) struct Room {
 impl Room {
     /// Room for about `bytes`, and for one body of `largest` at least.
     pub(crate) fn new(bytes: usize, largest: usize) -> Self {
-        let permits = permits(bytes.max(largest.saturating_add(STATE_BYTES)));
+        let total = permits(bytes.max(largest.saturating_add(STATE_BYTES)));
+        let total = total.min(u32::MAX as usize).min(Semaphore::MAX_PERMITS);
         Self {
-            permits: Semaphore::new(permits.min(Semaphore::MAX_PERMITS)),
+            permits: Arc::new(Semaphore::new(total)),
+            total,
             beyond: Semaphore::new(1),
             waiting: Semaphore::new(WAITING_MAX),
         }
@@ -42,11 +54,92 @@ impl Room {
     }
 }
 
+/// Room for unsent responses: of all sources, or of one.
+#[derive(Debug)]
+pub(crate) struct ResponseRooms {
+    others: Room,
+    operators: Room,
+}
+
+/// What a response takes until its last byte is sent.
+#[derive(Debug)]
+pub(crate) struct ResponseShare {
+    of_source: OwnedSemaphorePermit,
+    of_all: OwnedSemaphorePermit,
+}
+
+impl ResponseShare {
+    /// The same for a response of which now is known that it has `bytes`; `None` where so few need no room.
+    pub(crate) fn shrunk(mut self, bytes: usize) -> Option<Self> {
+        let needed = needed(bytes);
+        for permits in [&mut self.of_source, &mut self.of_all] {
+            let less = permits.num_permits().saturating_sub(needed);
+            drop(permits.split(less));
+        }
+        (needed > 0).then_some(self)
+    }
+}
+
+impl ResponseRooms {
+    /// Those of all sources together.
+    pub(crate) fn of_all(bytes: usize) -> Self {
+        Self {
+            others: Room::new(bytes, 0),
+            operators: Room::new(OPERATOR_BYTES, 0),
+        }
+    }
+
+    /// Those of one source, in a budget of `bytes`: a quarter, and half of the operators'.
+    pub(crate) fn of_source(bytes: usize) -> Self {
+        Self {
+            others: Room::of_source(bytes, 0),
+            operators: Room::new(OPERATOR_BYTES / 2, 0),
+        }
+    }
+
+    /// Takes room for `bytes` of a response to `source`, if there is some now; `None` where so few need none. A response that is
+    /// larger than the room of its source takes as much as that.
+    pub(crate) fn try_take(
+        &self,
+        source: &Self,
+        is_operators: bool,
+        bytes: usize,
+    ) -> Result<Option<ResponseShare>, NoRoom> {
+        let [of_source, of_all] = [source, self].map(|rooms| {
+            if is_operators {
+                &rooms.operators
+            } else {
+                &rooms.others
+            }
+        });
+        let reserve = of_all.total / RESERVE_PART;
+        let most = of_source.total.min(of_all.total - reserve);
+        let wanted = needed(bytes).min(most);
+        if wanted == 0 {
+            return Ok(None);
+        }
+        let taken = of_source.total - of_source.permits.available_permits();
+        let has_little = taken + wanted <= of_all.total / LITTLE_PART;
+        if !has_little && of_all.permits.available_permits() < wanted + reserve {
+            return Err(NoRoom);
+        }
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let take = |room: &Room| {
+            let permits = Arc::clone(&room.permits);
+            permits.try_acquire_many_owned(wanted).map_err(|_| NoRoom)
+        };
+        Ok(Some(ResponseShare {
+            of_source: take(of_source)?,
+            of_all: take(of_all)?,
+        }))
+    }
+}
+
 fn permits(bytes: usize) -> usize {
     bytes.div_ceil(PERMIT_BYTES)
 }
 
-/// What `bytes` of a body need. What a single permit would hold needs none: its request's head takes more.
+/// What `bytes` of a body or a response need. What a single permit would hold needs none: its request's head takes more.
 fn needed(bytes: usize) -> usize {
     if bytes <= PERMIT_BYTES {
         0
@@ -173,99 +266,4 @@ impl<'r> Share<'r> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
-
-    use super::*;
-
-    const LARGEST: usize = 100 * PERMIT_BYTES;
-
-    fn waits(future: impl Future<Output = Result<(), NoRoom>>) -> bool {
-        let mut context = Context::from_waker(Waker::noop());
-        pin!(future).poll(&mut context).is_pending()
-    }
-
-    #[tokio::test]
-    async fn one_upload_goes_on_beyond_the_budget_and_the_others_wait() {
-        let all = Room::new(0, LARGEST);
-        let sources = [(); 3].map(|()| Room::new(0, LARGEST));
-        let [first, second, third] = &sources;
-        let mut first = Share::none(first, &all);
-        first.grow(PERMIT_BYTES).await.unwrap();
-        assert!(first.all.held.is_none(), "a head takes more");
-        first.grow(LARGEST).await.unwrap();
-        first.grow(LARGEST + STATE_BYTES).await.unwrap();
-        let mut second = Share::none(second, &all);
-        for more in [10, 10_000] {
-            second.grow(more * PERMIT_BYTES).await.unwrap();
-        }
-        assert!(first.all.beyond.is_none() && second.all.beyond.is_some());
-        let mut third = Share::none(third, &all);
-        {
-            let mut waits = pin!(third.grow(2 * PERMIT_BYTES));
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(waits.as_mut().poll(&mut context).is_pending());
-            drop(first);
-            waits.await.unwrap();
-        }
-        assert_eq!(third.all.permits(), 2);
-        second.shrink(10_000 * PERMIT_BYTES);
-        assert!(second.all.beyond.is_some(), "more than it holds is kept");
-        second.shrink(0);
-        assert!(second.all.beyond.is_none() && second.all.permits() == 0);
-    }
-
-    #[tokio::test]
-    async fn shrinking_body_keeps_the_room_to_decode_until_its_end() {
-        let room = Room::new(0, LARGEST);
-        let mut share = Share::none(&room, &room);
-        share.grow_by_state().await.unwrap();
-        share.shrink(0);
-        assert_eq!(share.all.permits(), permits(STATE_BYTES));
-        share.end(0);
-        assert_eq!(share.all.permits(), 0);
-    }
-
-    #[tokio::test]
-    async fn source_without_room_leaves_room_for_others() {
-        const BUDGET: usize = 4 * 200 * PERMIT_BYTES;
-        let all = Room::new(BUDGET, LARGEST);
-        let (greedy, other) = (
-            Room::of_source(BUDGET, LARGEST),
-            Room::of_source(BUDGET, LARGEST),
-        );
-        let mut held: Vec<_> = (0..3).map(|_| Share::none(&greedy, &all)).collect();
-        for share in &mut held {
-            share.grow(LARGEST).await.unwrap();
-        }
-        assert!(held[2].source.beyond.is_some(), "one of its own goes on");
-        let mut waiting = Share::none(&greedy, &all);
-        assert!(waits(waiting.grow(LARGEST)));
-        let mut healthy = Share::none(&other, &all);
-        assert!(!waits(healthy.grow(2 * LARGEST)));
-        held[0].shrink(0);
-        assert!(!waits(waiting.grow(LARGEST)), "what is given back is there");
-    }
-
-    #[tokio::test]
-    async fn body_is_refused_where_too_many_wait_for_room() {
-        let (all, source) = (Room::new(0, LARGEST), Room::new(0, LARGEST));
-        let mut shares: Vec<_> = (0..WAITING_MAX + 3)
-            .map(|_| Share::none(&source, &all))
-            .collect();
-        let mut context = Context::from_waker(Waker::noop());
-        // One takes the room, one goes on beyond it.
-        let mut growing: Vec<_> = shares
-            .iter_mut()
-            .map(|share| Box::pin(share.grow(LARGEST + STATE_BYTES)))
-            .collect();
-        let results: Vec<_> = growing
-            .iter_mut()
-            .map(|growing| growing.as_mut().poll(&mut context))
-            .collect();
-        let is_waiting = |result: &&Poll<_>| result.is_pending();
-        assert_eq!(results.iter().filter(is_waiting).count(), WAITING_MAX);
-        assert_eq!(results.last(), Some(&Poll::Ready(Err(NoRoom))));
-    }
-}
+mod tests;

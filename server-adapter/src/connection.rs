@@ -17,40 +17,62 @@ use crate::http2;
 use crate::progress::Progress;
 use crate::refusal;
 use crate::request::respond;
+use crate::served_places::ServedPlace;
 use crate::socket::{End, Socket, Transport};
 use crate::state::ServerState;
 
 /// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
 /// responses in flight. Its errors concern only the client and are not reported.
 pub(crate) async fn serve(socket: TcpStream, progress: Arc<Progress>, shared: Arc<ServerState>) {
-    let draining = shared.draining.subscribe();
+    let mut draining = shared.draining.subscribe();
     let _connected = shared.metrics.connected();
-    tokio::select! {
-        () = serve_either(socket, Arc::clone(&progress), shared, draining) => {}
-        () = progress.evicted() => {}
+    let http2 = tokio::select! {
+        http2 = serve_either(socket, &progress, &shared, &mut draining) => http2,
+        () = progress.evicted() => None,
+    };
+    #[cfg(feature = "http2")]
+    if let Some((socket, place)) = http2 {
+        Box::pin(http2::serve(socket, shared, progress, draining)).await;
+        drop(place);
     }
+    #[cfg(not(feature = "http2"))]
+    let _: Option<(Socket, Option<ServedPlace>)> = http2;
 }
 
-/// Serves a connection of either version.
+/// Serves a connection of HTTP/1.1; returns one of HTTP/2 with its place, once that is clear.
 async fn serve_either(
     socket: TcpStream,
-    progress: Arc<Progress>,
-    shared: Arc<ServerState>,
-    mut draining: watch::Receiver<bool>,
-) {
-    let Some(transport) = transport(socket, &progress, &shared, &mut draining).await else {
-        return;
-    };
-    let socket = Socket::new(transport, Arc::clone(&progress), &shared.live().options);
+    progress: &Arc<Progress>,
+    shared: &Arc<ServerState>,
+    draining: &mut watch::Receiver<bool>,
+) -> Option<(Socket, Option<ServedPlace>)> {
+    let transport = transport(socket, progress, shared, draining).await?;
+    let socket = Socket::new(transport, Arc::clone(progress), &shared.live().options);
     #[cfg(feature = "http2")]
-    match http2::begins(&socket, &mut draining).await {
-        // A place that is kept for one `/livez` is no place for many requests at once.
-        Some(true) if progress.is_kept_for_livez() => return,
-        Some(true) => return Box::pin(http2::serve(socket, shared, progress, draining)).await,
-        Some(false) => {}
-        None => return,
+    if http2::begins(&socket, draining).await? {
+        // Without one its streams are refused, and it ends.
+        let place = served_place(&socket, shared, progress, draining).await?;
+        return Some((socket, place));
     }
-    serve_http1(&socket, &shared, &progress, &mut draining).await;
+    serve_http1(&socket, shared, progress, draining).await;
+    None
+}
+
+/// A place to be served at; within, `None` for a connection that gets one response. `None` where the server stops.
+async fn served_place(
+    socket: &Socket,
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    draining: &mut watch::Receiver<bool>,
+) -> Option<Option<ServedPlace>> {
+    if progress.is_kept_for_livez() {
+        return Some(None);
+    }
+    tokio::select! {
+        biased;
+        place = shared.slots.serve(progress, || socket.asks_livez()) => Some(place),
+        _ = draining.wait_for(|draining| *draining) => None,
+    }
 }
 
 /// The connection as HTTP sees it; `None` when there is nothing to serve on it.
@@ -84,25 +106,38 @@ async fn transport(
     Some(Transport::Tcp(socket))
 }
 
-/// Serves a connection of HTTP/1.1 as long as requests come. While none does, hyper and its buffers are put away.
+/// Serves a connection of HTTP/1.1 as long as requests come. While none does, hyper and its buffers are put away, and it has no place.
 async fn serve_http1(
     socket: &Socket,
     shared: &ServerState,
     progress: &Arc<Progress>,
     draining: &mut watch::Receiver<bool>,
 ) {
+    let mut kept = None;
     loop {
-        // In a box, as the task of a connection has the size of the largest it ever waits for.
-        match Box::pin(serve_requests(socket, shared, progress, draining)).await {
-            End::Over => return,
-            End::Rest => {}
-        }
         tokio::select! {
             biased;
             more = socket.next() => if !more {
                 return;
             },
             _ = draining.wait_for(|draining| *draining) => return,
+        }
+        let place = match kept.take() {
+            Some(place) => place,
+            None => match served_place(socket, shared, progress, draining).await {
+                Some(place) => place,
+                None => return,
+            },
+        };
+        // In a box, as the task of a connection has the size of the largest it ever waits for.
+        let end = Box::pin(serve_requests(socket, shared, progress, draining)).await;
+        if socket.holds_much() {
+            // Its beginning of a head takes as much memory as a connection that is served.
+            kept = Some(place);
+        }
+        // What follows a body that was left unread is no request.
+        if end == End::Over || progress.is_cut() || progress.is_kept_for_livez() {
+            return;
         }
     }
 }

@@ -1,18 +1,25 @@
-//! Who has a connection: a bound on all of them and on those of one source, and who goes when there is no room.
+//! Who has a connection and who is served: bounds on all of them and on those of one source, and who goes when there is no room.
 //!
 //! A new connection takes the place of the idlest one of the source that has most, or of its own source where that has all it
 //! may have. So one client excludes nobody else, and an address with many resting clients still serves those that are active.
 //! Where a source has nothing but connections that are new as well, a further one is closed at once: to take it would cost more
 //! than to send it.
+//!
+//! A connection is served from the beginning of a request on, at a place of its own (`served_places.rs`). Where one waits for a while, the
+//! source with most places loses those of its connections that bring or take next to nothing.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use tokio::time::Instant;
+
 use crate::locks::lock;
 use crate::log::LogQueue;
+use crate::metrics::{Metrics, RefusedConnection};
 use crate::options::ServerOptions;
 use crate::progress::Progress;
+use crate::served_places::ServedPlace;
 use crate::sources::network;
 
 /// Connections beyond the bound, each for one request to `/livez` and nothing else; a new one replaces the oldest.
@@ -23,6 +30,7 @@ const LOOKED_AT: usize = 32;
 /// The connections of a server.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlots {
+    metrics: Metrics,
     max: usize,
     /// `None` where there is no such bound, as behind a proxy, from which all connections come.
     per_source: Option<usize>,
@@ -41,6 +49,7 @@ struct Taken {
 impl ConnectionSlots {
     pub(crate) fn new(options: &ServerOptions) -> Arc<Self> {
         Arc::new(Self {
+            metrics: options.metrics.clone(),
             max: options.connections_max.max(1),
             per_source: Some(options.source_connections_max())
                 .filter(|per_source| !options.proxied && *per_source < options.connections_max),
@@ -60,19 +69,24 @@ impl ConnectionSlots {
         let crowded = self.per_source.is_some_and(|max| own >= max);
         let has_room = if crowded {
             if !taken.evict(true, |source, _| source == network) {
+                self.note(RefusedConnection::SourceFull, network);
                 return None;
             }
+            self.note(RefusedConnection::Idle, network);
             true
         } else if taken.count >= self.max {
-            LogQueue::stderr().line_about(
-                "connections",
-                "deskfleet: all connections are taken; the idlest of the source with most of them are closed",
-            );
             let most = taken.sources.values().map(Vec::len).max();
             let most = most.unwrap_or(0);
             // If the server handles a request on each of those, one of another source that has more than this one.
-            taken.evict(false, |_, count| count == most)
-                || taken.evict(false, |_, count| count > own)
+            let evicted = taken.evict(false, |_, count| count == most)
+                || taken.evict(false, |_, count| count > own);
+            let reason = if evicted {
+                RefusedConnection::Idle
+            } else {
+                RefusedConnection::ServerFull
+            };
+            self.note(reason, network);
+            evicted
         } else {
             true
         };
@@ -81,16 +95,115 @@ impl ConnectionSlots {
             let connections = taken.sources.entry(network).or_default();
             connections.push(Arc::clone(progress));
         } else {
-            if taken.livez.len() >= LIVEZ_SLOTS {
-                taken.livez.remove(0).evict();
-            }
-            progress.keep_for_livez();
-            taken.livez.push(Arc::clone(progress));
+            taken.keep_for_livez(progress);
         }
         Some(ConnectionSlot {
             slots: Arc::clone(self),
             progress: Arc::clone(progress),
         })
+    }
+
+    /// A place to be served at. `None` where the connection is kept for one response instead: that of `/livez`, which waits for no
+    /// place, or a refusal after ten seconds.
+    pub(crate) async fn serve(
+        &self,
+        progress: &Arc<Progress>,
+        is_livez: impl Fn() -> bool,
+    ) -> Option<ServedPlace> {
+        if let Some(place) = ServedPlace::try_take(progress) {
+            return Some(place);
+        }
+        if !is_livez() {
+            let make_room = |source_is_full| self.evict_slow(progress, source_is_full);
+            progress.set_waiting(true);
+            let place = ServedPlace::take(progress, make_room).await;
+            progress.set_waiting(false);
+            if place.is_some() {
+                return place;
+            }
+            self.note(RefusedConnection::Busy, network(progress.peer));
+        }
+        let mut taken = self.lock();
+        taken.remove(progress);
+        taken.keep_for_livez(progress);
+        None
+    }
+
+    /// Ends the slow connections of one source, for one that has waited for a while: of this one, if it has all it may have, or
+    /// else of the one with most places.
+    fn evict_slow(&self, waiting: &Progress, is_own: bool) {
+        let own = &waiting.source.served;
+        let waited_for = if is_own {
+            own
+        } else {
+            waiting.source.common_places()
+        };
+        let now = Instant::now();
+        if !waited_for.may_look(now) {
+            return;
+        }
+        let taken = self.lock();
+        let served = |connections: &[Arc<Progress>]| {
+            connections
+                .iter()
+                .filter(|progress| progress.is_served())
+                .count()
+        };
+        let of = network(waiting.peer);
+        let slow = |connections: &[Arc<Progress>]| -> Vec<Arc<Progress>> {
+            let is_slow = |progress: &&Arc<Progress>| progress.is_served() && progress.is_slow(now);
+            connections.iter().filter(is_slow).cloned().collect()
+        };
+        let candidates = taken.sources.iter();
+        let candidates = candidates.filter(|(source, _)| !is_own || **source == of);
+        let most = candidates
+            .map(|(source, connections)| (served(connections), *source, slow(connections)))
+            .filter(|(_, _, slow)| !slow.is_empty())
+            .max_by_key(|(served, ..)| *served);
+        drop(taken);
+        for progress in most.into_iter().flat_map(|(_, _, slow)| slow) {
+            self.note(RefusedConnection::Slow, network(progress.peer));
+            progress.evict();
+        }
+    }
+
+    /// Counts a connection that gets less than it wants, and logs it once a minute.
+    pub(crate) fn note(&self, reason: RefusedConnection, source: IpAddr) {
+        self.metrics.connection_refused(reason);
+        let source = source.to_canonical();
+        let line = match reason {
+            RefusedConnection::SourceFull => {
+                format!(
+                    "deskfleet: {source} has all connections that one source may have (`connections_per_source`); more are closed at once"
+                )
+            }
+            RefusedConnection::ServerFull => {
+                format!(
+                    "deskfleet: a connection of {source} gets no response but that of /livez: all are taken, each by a request (`connections_max`)"
+                )
+            }
+            RefusedConnection::Idle => {
+                format!(
+                    "deskfleet: idle connections are closed for new ones, now for one of {source} (`connections_max`, `connections_per_source`)"
+                )
+            }
+            RefusedConnection::Slow => {
+                format!(
+                    "deskfleet: a connection of {source} that brought or took next to nothing is closed: others wait to be served (`connections_served`)"
+                )
+            }
+            RefusedConnection::Busy => {
+                format!(
+                    "deskfleet: a request of {source} is refused: no place to be served at came free for ten seconds (`connections_served`)"
+                )
+            }
+            RefusedConnection::Unread => {
+                format!(
+                    "deskfleet: a request of {source} is refused: too many bytes of responses wait to be read (`responses_bytes_max`)"
+                )
+            }
+        };
+        LogQueue::stderr().line_about(reason.label(), &line);
     }
 }
 
@@ -121,6 +234,15 @@ impl Taken {
             idlest.evict();
         }
         idlest.is_some()
+    }
+
+    /// It gets one of the places that are kept for `/livez`, the oldest of which makes room.
+    fn keep_for_livez(&mut self, progress: &Arc<Progress>) {
+        if self.livez.len() >= LIVEZ_SLOTS {
+            self.livez.remove(0).evict();
+        }
+        progress.keep_for_livez();
+        self.livez.push(Arc::clone(progress));
     }
 
     /// Forgets a connection, unless that was done already.
@@ -158,113 +280,4 @@ impl Drop for ConnectionSlot {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use tokio::time::Instant;
-
-    use super::*;
-    use crate::sources::{Bounds, Sources};
-
-    struct Door {
-        slots: Arc<ConnectionSlots>,
-        sources: Arc<Sources>,
-    }
-
-    impl Door {
-        fn new(max: usize, per_source: Option<usize>) -> Self {
-            let bounds = Bounds {
-                requests_max: 0,
-                bodies_bytes_max: 0,
-                largest_body: 0,
-                event_streams_max: 0,
-                slow_reads_max: 0,
-            };
-            Self {
-                slots: Arc::new(ConnectionSlots {
-                    max,
-                    per_source,
-                    taken: Mutex::default(),
-                }),
-                sources: Sources::new(bounds),
-            }
-        }
-
-        fn enter(&self, address: &str) -> (Arc<Progress>, ConnectionSlot) {
-            self.try_enter(address).unwrap()
-        }
-
-        fn try_enter(&self, address: &str) -> Option<(Arc<Progress>, ConnectionSlot)> {
-            let address = address.parse().unwrap();
-            let progress = Arc::new(Progress::new(address, self.sources.of(address)));
-            let slot = self.slots.take(&progress)?;
-            Some((progress, slot))
-        }
-    }
-
-    async fn is_evicted(progress: &Progress) -> bool {
-        tokio::time::timeout(Duration::ZERO, progress.evicted())
-            .await
-            .is_ok()
-    }
-
-    #[tokio::test]
-    async fn connection_above_the_bound_evicts_the_idlest_of_the_source_with_most() {
-        let door = Door::new(5, None);
-        let one = door.enter("192.0.2.1");
-        let crowd: Vec<_> = (0..4).map(|_| door.enter("192.0.2.2")).collect();
-        let later = Instant::now() + Duration::from_secs(9);
-        for at in [0, 1, 3] {
-            crowd[at].0.moved(later);
-        }
-        let new = door.enter("192.0.2.3");
-        for (at, (progress, _)) in crowd.iter().enumerate() {
-            assert_eq!(is_evicted(progress).await, at == 2, "{at}");
-        }
-        assert!(!is_evicted(&one.0).await && !new.0.is_kept_for_livez());
-        drop(crowd);
-        assert_eq!(door.slots.lock().count, 2);
-        drop((one, new));
-        assert!(door.slots.lock().sources.is_empty());
-    }
-
-    #[tokio::test]
-    async fn source_with_all_its_connections_evicts_its_own() {
-        let door = Door::new(100, Some(2));
-        let other = door.enter("192.0.2.1");
-        let [first, second] = [(); 2].map(|()| door.enter("2001:db8::1"));
-        assert!(door.try_enter("2001:db8::2").is_none(), "all are new");
-        drop(second.0.begin());
-        let third = door.enter("2001:db8::3");
-        assert!(is_evicted(&second.0).await && !is_evicted(&other.0).await);
-        assert!(!is_evicted(&first.0).await && !is_evicted(&third.0).await);
-    }
-
-    #[tokio::test]
-    async fn eviction_takes_idle_then_receiving_and_never_handling_connections() {
-        let door = Door::new(3, None);
-        let [handling, receiving, resting] = [(); 3].map(|()| door.enter("192.0.2.1"));
-        resting.0.moved(Instant::now() + Duration::from_secs(9));
-        let _handling = handling.0.handling();
-        let _receiving = (receiving.0.handling(), receiving.0.receiving());
-        let [fourth, fifth] = [(); 2].map(|()| door.enter("192.0.2.1"));
-        assert!(is_evicted(&resting.0).await && is_evicted(&fourth.0).await);
-        let _begun = fifth.0.handling();
-        let _sixth = door.enter("192.0.2.1");
-        assert!(is_evicted(&receiving.0).await && !is_evicted(&handling.0).await);
-    }
-
-    #[tokio::test]
-    async fn connections_beyond_the_bound_are_kept_for_livez() {
-        let door = Door::new(1, None);
-        let busy = door.enter("192.0.2.1");
-        let _handling = busy.0.handling();
-        let kept: Vec<_> = (0..=LIVEZ_SLOTS).map(|_| door.enter("192.0.2.2")).collect();
-        for (at, (progress, _)) in kept.iter().enumerate() {
-            assert!(progress.is_kept_for_livez());
-            assert_eq!(is_evicted(progress).await, at == 0, "{at}");
-        }
-        drop(kept);
-        assert!(door.slots.lock().livez.is_empty());
-    }
-}
+mod tests;

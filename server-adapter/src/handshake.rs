@@ -14,6 +14,7 @@ use crate::log::LogQueue;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::socket::{Socket, Transport};
+use crate::sources::Source;
 use crate::tls::Tls;
 
 /// The response to a client that does not speak TLS, in the only form that it can read.
@@ -40,10 +41,13 @@ pub(crate) async fn accept(
     progress: &Arc<Progress>,
     options: &ServerOptions,
 ) -> Option<Transport> {
-    let done = timeout(options.head_timeout, handshake(tls, socket));
+    let done = timeout(
+        options.head_timeout,
+        handshake(tls, socket, &progress.source),
+    );
     let (socket, response) = match done.await.ok()? {
         Ok(stream) => {
-            progress.moved(Instant::now());
+            progress.moved(Instant::now(), 0);
             return Some(Transport::Tls(Box::new(stream)));
         }
         Err(Failed::Gone) => return None,
@@ -67,13 +71,19 @@ pub(crate) async fn accept(
     None
 }
 
-async fn handshake(tls: &Tls, socket: TcpStream) -> Result<TlsStream<TcpStream>, Failed> {
+async fn handshake(
+    tls: &Tls,
+    socket: TcpStream,
+    source: &Source,
+) -> Result<TlsStream<TcpStream>, Failed> {
     let mut first = [0];
     match socket.peek(&mut first).await {
         Ok(1..) if first.iter().all(u8::is_ascii_uppercase) => return Err(Failed::Plain(socket)),
         Ok(1..) => {}
         Ok(0) | Err(_) => return Err(Failed::Gone),
     }
+    // Each has buffers, and none has a place to be served at yet.
+    let _place = source.begin_handshake().await;
     let accepting = TlsAcceptor::from(tls.config()).accept(socket);
     let accepted = accepting.into_fallible().await;
     accepted.map_err(|(error, socket)| Failed::Tls(socket, error))

@@ -14,6 +14,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::http2_requests::{Http2Requests, Overdue};
 use crate::progress::Progress;
@@ -23,7 +24,8 @@ use crate::state::ServerState;
 
 /// What every connection of HTTP/2 begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Time without requests after which a connection that is to close does not wait any longer for the client to know.
+/// Time without requests after which a connection that is to close does not wait any longer for the client to know; the most that one
+/// has that makes room for another.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Whether the connection begins with the preface; `None` when there is nothing to serve on it.
@@ -45,7 +47,7 @@ pub(crate) async fn serve(
     // For as long as the connection lives: the stream's deadlines for reading are not those of HTTP/2.
     let _turn = progress.begin();
     let options = &shared.live().options;
-    let requests = Arc::new(Http2Requests::new(options.write_timeout));
+    let requests = Arc::new(Http2Requests::new(options.write_timeout, &progress));
     let service = service_fn(|request: Request<Incoming>| {
         let (shared, progress) = (Arc::clone(&shared), Arc::clone(&progress));
         let place = shared.begin(&progress, request.headers());
@@ -57,13 +59,20 @@ pub(crate) async fn serve(
     });
     let io = TokioIo::new(socket.clone());
     let mut connection = pin!(shared.http2.serve_connection(io, service));
-    tokio::select! {
+    let farewell_max = tokio::select! {
         biased;
         _ = socket.drive(connection.as_mut()) => return,
-        _ = draining.wait_for(|draining| *draining) => {}
-        overdue = requests.overdue(options.idle_timeout) => if overdue == Overdue::Response {
-            return;
+        _ = draining.wait_for(|draining| *draining) => Duration::MAX,
+        () = progress.evicted() => FAREWELL,
+        // Until then it gets 503, and `/livez`.
+        () = sleep(FAREWELL), if progress.is_kept_for_livez() => FAREWELL,
+        overdue = requests.overdue(options.idle_timeout) => match overdue {
+            Overdue::Response => return,
+            Overdue::Rest => Duration::MAX,
         },
+    };
+    if progress.is_cut_off() {
+        return;
     }
     // Sends GOAWAY, completes the requests sent before the client received it, and closes once the client has acknowledged it.
     connection.as_mut().graceful_shutdown();
@@ -71,5 +80,7 @@ pub(crate) async fn serve(
         biased;
         _ = socket.drive(connection) => {}
         _ = requests.overdue(FAREWELL) => {}
+        () = progress.evicted() => {}
+        () = sleep(farewell_max) => {}
     }
 }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
 
 use crate::locks::lock;
+use crate::progress::Progress;
 use crate::sources::RequestPlace;
 
 /// Bytes of a response that must leave within each write timeout.
@@ -30,6 +31,7 @@ pub(crate) enum Overdue {
 pub(crate) struct Http2Requests {
     under_way: Mutex<UnderWay>,
     write_timeout: Duration,
+    progress: Arc<Progress>,
 }
 
 #[derive(Debug)]
@@ -44,7 +46,7 @@ struct UnderWay {
 }
 
 impl Http2Requests {
-    pub(crate) fn new(write_timeout: Duration) -> Self {
+    pub(crate) fn new(write_timeout: Duration, progress: &Arc<Progress>) -> Self {
         Self {
             under_way: Mutex::new(UnderWay {
                 in_progress: 0,
@@ -53,12 +55,18 @@ impl Http2Requests {
                 rests_since: Instant::now(),
             }),
             write_timeout,
+            progress: Arc::clone(progress),
         }
     }
 
     /// A request has arrived, and has its place among all.
     pub(crate) fn begin(self: &Arc<Self>, place: RequestPlace) -> Arc<Http2Request> {
-        lock(&self.under_way).in_progress += 1;
+        let mut under_way = lock(&self.under_way);
+        if under_way.in_progress == 0 {
+            self.progress.await_peer();
+        }
+        under_way.in_progress += 1;
+        drop(under_way);
         Arc::new(Http2Request {
             requests: Arc::clone(self),
             place,
@@ -134,6 +142,8 @@ impl Drop for Http2Request {
         under_way.in_progress -= 1;
         if under_way.in_progress == 0 {
             under_way.rests_since = Instant::now();
+            // While it rests others may get its place, whatever it brought and took before.
+            self.requests.progress.await_peer();
         }
     }
 }

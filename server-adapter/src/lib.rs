@@ -22,15 +22,17 @@
 //! | file | holds |
 //! |---|---|
 //! | `server.rs`, `connection_slots.rs` | the listener, graceful shutdown; the bounds on connections |
+//! | `places.rs`, `served_places.rs` | how many connections are served at once; the place of one |
 //! | `sources.rs` | where requests come from, and what each source has under way |
 //! | `connection.rs`, `request.rs` | one connection; one request |
 //! | `protocol.rs` | the settings of hyper |
 //! | `socket.rs`, `progress.rs` | the socket of one connection: its deadlines, and responses that leave together; what its requests report to it |
 //! | `tls.rs`, `without_tls.rs`, `handshake.rs` | TLS: certificate and key; its place in a build without; how a connection begins |
 //! | `http2.rs`, `http2_requests.rs` | HTTP/2, and the requests in progress on a connection |
-//! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies is in memory |
+//! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies and unsent responses is in memory |
+//! | `asked.rs`, `keyed_responses.rs` | the room of a response until it is sent; responses that end with their key |
 //! | `gzip.rs` | undoing gzip in bounded memory |
-//! | `hosts.rs`, `failed_keys.rs` | which hosts are accepted; a bound on guessing keys |
+//! | `hosts.rs`, `source_rates.rs` | which hosts are accepted; bounds on guessing keys and on telemetry without a key |
 //! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `event_body.rs`, `event_streams.rs` | events as they happen, and the bound on such streams |
 //! | `refusal.rs` | what the server refuses by itself |
@@ -47,11 +49,13 @@
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
 //! | `cluster/` | the logs that the nodes of a fleet can share, the thread that follows one, and what is wrong with a fleet |
 //! | `positions.rs`, `cluster_requests.rs` | waiting until a node has what a client saw on another; the list of nodes |
+//! | `page_tokens.rs` | paging through the lists of a server that may be wrong |
 //! | `provider/` | the clouds in which the command `deskfleet-provider` makes actions happen |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod accept;
 mod access_log;
+mod asked;
 mod backup_requests;
 mod backups;
 mod body;
@@ -69,7 +73,6 @@ pub mod demo;
 mod ending;
 mod event_body;
 mod event_streams;
-mod failed_keys;
 mod gzip;
 #[cfg(feature = "tls")]
 mod handshake;
@@ -78,6 +81,7 @@ mod hosts;
 mod http2;
 #[cfg(feature = "http2")]
 mod http2_requests;
+mod keyed_responses;
 mod landing;
 mod locks;
 mod log;
@@ -88,7 +92,9 @@ mod openapi;
 mod operation;
 mod options;
 mod page;
+mod page_tokens;
 mod pages;
+mod places;
 #[cfg(feature = "cluster")]
 mod positions;
 mod progress;
@@ -101,12 +107,14 @@ mod response_body;
 mod running;
 mod scraped;
 mod sent_copies;
+mod served_places;
 mod server;
 mod service;
 mod services;
 mod slow_reads;
 mod small_body;
 mod socket;
+mod source_rates;
 mod sources;
 mod state;
 #[cfg(feature = "tls")]
@@ -121,6 +129,7 @@ pub use log::LogQueue;
 pub use maintenance::Maintenance;
 pub use metrics::Metrics;
 pub use options::ServerOptions;
+pub use page_tokens::{PageTokens, RepeatedToken};
 pub use running::{RunningServer, spawn};
 pub use sent_copies::SentCopies;
 pub use server::{Drained, Server, ServerHandle, listen};

@@ -4,10 +4,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use deskfleet::{Timestamp, TraceId};
+use deskfleet::{KeyInfo, Timestamp, TraceId};
 use http::{Method, Request, Response, Uri};
 
 use crate::access_log::{AccessLog, Entry, LogFormat};
+use crate::budget::ResponseShare;
 use crate::metrics::Metrics;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
@@ -25,6 +26,10 @@ pub(crate) struct HandledRequest<'s> {
     started: Instant,
     /// What it asks for, as far as that is known.
     pub(crate) operation: Operation,
+    /// The id of the key that was accepted.
+    pub(crate) key: Option<u64>,
+    /// Room for its response, where it was taken before anything was written.
+    pub(crate) share: Option<ResponseShare>,
     /// `None` where nobody logs.
     logged: Option<LoggedRequest>,
     has_response: bool,
@@ -42,15 +47,18 @@ impl<'s> HandledRequest<'s> {
             metrics: &shared.metrics,
             started,
             operation: Operation::None,
+            key: None,
+            share: None,
             logged: LoggedRequest::begin(shared, options, progress, request, started),
             has_response: false,
         }
     }
 
-    /// The key that was accepted has this name.
-    pub(crate) fn with_key(&mut self, name: Option<&str>) {
+    /// This key was accepted.
+    pub(crate) fn with_key(&mut self, key: Option<&KeyInfo>) {
+        self.key = key.map(|key| key.id);
         if let Some(logged) = &mut self.logged {
-            logged.key = name.map(str::to_owned);
+            logged.key = key.map(|key| (*key.name).to_owned());
         }
     }
 

@@ -3,6 +3,7 @@
 //! Counters are plain atomics: an operation and a status are places in a fixed table, so nothing a client sends can make
 //! the table grow, and no label holds a key, a query or the value of a path parameter.
 
+mod connections;
 mod counter;
 mod exposition;
 mod figures;
@@ -19,6 +20,7 @@ use deskfleet::{Event, Observer, Timestamp};
 use crate::counted::Counted;
 use crate::operation::Operation;
 
+pub(crate) use connections::RefusedConnection;
 use counter::{add, read};
 use exposition::Exposition;
 pub(crate) use figures::Figures;
@@ -40,6 +42,7 @@ pub struct Metrics(Arc<Counters>);
 struct Counters {
     operations: [OperationCounters; Operation::COUNT],
     connections: Arc<AtomicU32>,
+    connections_refused: [AtomicU64; RefusedConnection::ALL.len()],
     commits: AtomicU64,
     commit_durations: Histogram,
     mutations: AtomicU64,
@@ -68,6 +71,7 @@ impl Default for Counters {
         Self {
             operations: std::array::from_fn(|_| OperationCounters::default()),
             connections: Arc::default(),
+            connections_refused: Default::default(),
             commits: AtomicU64::default(),
             commit_durations: Histogram::default(),
             mutations: AtomicU64::default(),
@@ -102,6 +106,13 @@ impl Metrics {
     /// Counts a connection as long as the result lives.
     pub(crate) fn connected(&self) -> Counted {
         Counted::of(&self.0.connections)
+    }
+
+    /// Counts a connection that gets less than it wants.
+    pub(crate) fn connection_refused(&self, reason: RefusedConnection) {
+        if let Some(counter) = self.0.connections_refused.get(reason as usize) {
+            add(counter, 1);
+        }
     }
 
     /// A round of maintenance succeeded.
@@ -171,9 +182,18 @@ impl Metrics {
         text.gauge("connections", "Open connections.", connections);
         text.gauge(
             "connections_max",
-            "Connections that are served at once.",
+            "Connections that may be open at once.",
             connections_max,
         );
+        let name = text.family(
+            "connections_refused_total",
+            "counter",
+            "Connections closed, or refused their request, for want of room.",
+        );
+        for (reason, counter) in RefusedConnection::ALL.iter().zip(&all.connections_refused) {
+            let series = format!("{name}{{reason=\"{}\"}}", reason.label());
+            text.sample(&series, read(counter));
+        }
         text.gauge(
             "file_displaced",
             "Whether the store's file was removed or replaced.",

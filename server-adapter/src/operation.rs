@@ -1,6 +1,7 @@
 //! What a request asks for, as metrics and access log name it.
 
-use deskfleet::routes::{ROUTES, Route};
+use deskfleet::Scope;
+use deskfleet::routes::{self, Access, Answer, ROUTES, RequestBody, Route};
 use http::Method;
 
 use crate::page::Page;
@@ -54,6 +55,45 @@ impl Operation {
         }
     }
 
+    /// Whether all responses to it share their bytes.
+    pub(crate) fn is_static(self) -> bool {
+        matches!(self, Self::Page(page) if !matches!(page, Page::Metrics | Page::Readyz))
+    }
+
+    /// Whether it is for operators: those who only read the fleet must not be in their way.
+    pub(crate) fn is_operators(self) -> bool {
+        match self {
+            Self::Service(_) => true,
+            Self::Route(route) => {
+                let needs_more = matches!(route.access, Access::Key(scope) if scope != Scope::Read);
+                // Agents send those, as many as there are.
+                needs_more && route.body != RequestBody::Batch
+            }
+            Self::Page(_) | Self::Preflight | Self::None => false,
+        }
+    }
+
+    /// Whether nothing was written where its response is lost.
+    pub(crate) fn is_read(self) -> bool {
+        match self {
+            Self::Route(route) => {
+                route.method == routes::Method::Get || route.body == RequestBody::Preview
+            }
+            Self::Service(service) => service.takes(&Method::GET),
+            Self::Page(_) | Self::Preflight | Self::None => true,
+        }
+    }
+
+    /// Whether its response reports in more than a few words what was written.
+    pub(crate) fn is_reported(self) -> bool {
+        match self {
+            Self::Route(route) => {
+                !self.is_read() && self.is_operators() && route.answer != Answer::Empty
+            }
+            Self::Service(_) | Self::Page(_) | Self::Preflight | Self::None => false,
+        }
+    }
+
     /// The operation id, the page's name, `preflight`, or `none`.
     pub(crate) fn label(self) -> &'static str {
         match self {
@@ -80,5 +120,22 @@ mod tests {
     fn operations_have_indices_of_their_own() {
         let indices: Vec<usize> = Operation::all().map(Operation::index).collect();
         assert_eq!(indices, (0..Operation::COUNT).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn reads_are_what_has_get_and_the_preview_and_a_removal_reports() {
+        for route in ROUTES {
+            let is_read =
+                route.method == routes::Method::Get || route.operation_id == "previewAction";
+            let operation = Operation::Route(route);
+            assert_eq!(operation.is_read(), is_read, "{}", operation.label());
+        }
+        let reported = Operation::all().filter(|operation| operation.is_reported());
+        let reported: Vec<_> = reported.map(Operation::label).collect();
+        assert!(reported.contains(&"removeTelemetry") && reported.contains(&"placeLitigationHold"));
+        assert!(
+            !reported.contains(&"postTelemetryBatch"),
+            "agents would take the room of operators"
+        );
     }
 }

@@ -32,19 +32,28 @@ settings! {
     /// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
     #[derive(Clone)]
     pub struct ServerOptions {
-        /// Connections served at once. A new one then takes the place of the idlest one of the source that has most; where all have a
+        /// Connections that are open at once. A new one then takes the place of the idlest one of the source that has most; where all have a
         /// request in progress it gets no response but that of `/livez`. With 900 and the store's own files and the places kept for
         /// `/livez`, a process is below the 1024 open files that many systems allow.
         pub connections_max: usize = 900, Count(1, CONNECTIONS_MAX);
         /// Connections from one source (an address; of IPv6, one network of 64 bits), above which a new one takes the place of the
         /// idlest of its own; eight requests over HTTP/2 may be under way for each. Behind a proxy (`proxied`) the requests under way
-        /// from one source instead. With none: a quarter of `connections_max`, or 16 if that is less.
+        /// from one source instead. With none: half of `connections_max`, or 16 if that is less.
         pub connections_per_source: Option<usize> = None, Count(1, CONNECTIONS_MAX);
+        /// Connections of which a request is received, handled or answered at once, of which one source may have a quarter, and one in
+        /// eight is kept for sources that have few (neither behind a proxy, `proxied`); each may hold a head of 32 KiB. The others wait, and
+        /// those that wait for ten seconds get 503; `/livez` does not wait. Where one waits for half a second, those of one source are closed
+        /// that bring or take less than 16 KiB a second.
+        pub connections_served: usize = 2048, Count(1, CONNECTIONS_MAX);
         /// Bytes of request bodies, decoded, held in memory at once, of which one source may have a quarter; up to 64 bodies
         /// wait for room, within `body_timeout`, others are refused with 503. A body counts with what has arrived, a telemetry
         /// batch with what is kept of it. Both bounds are raised to the engine's largest body where they are less, and one body may
         /// go on beyond each, so that none wait for each other.
         pub bodies_bytes_max: usize = 64 * 1024 * 1024, Bytes(0, BODIES_BYTES_MAX);
+        /// Bytes of responses that were made and not yet sent, of which one source may have a quarter, and one byte in eight is
+        /// kept for sources that have little of it: a request whose response finds no room is refused with 503. Responses up to 1 KiB and the files of the console take none, those of operators have 8 MiB
+        /// beside it, and lists of any length are made chunk by chunk, 64 at once.
+        pub responses_bytes_max: usize = 32 * 1024 * 1024, Bytes(0, BODIES_BYTES_MAX);
         /// Reads that can take more than a millisecond, run at once, off the event loop; one source gets at most half of them. A
         /// request that finds no place within half a second is refused with 503. The default is 4 for each core.
         pub slow_reads_max: usize = 4 * available_parallelism().map_or(1, NonZero::get), Count(1, SLOW_READS_MAX);
@@ -58,7 +67,7 @@ settings! {
         pub body_timeout: Duration = Duration::from_secs(30), Time(1, TIME_MAX);
         /// Time a connection may rest before its first and between two requests.
         pub idle_timeout: Duration = Duration::from_secs(75), Time(1, TIME_MAX);
-        /// Time a client may leave a response unread.
+        /// Time a client may leave a response unread, and in which it reads 64 KiB at least, or all that is left.
         pub write_timeout: Duration = Duration::from_secs(30), Time(1, TIME_MAX);
         /// Time that requests in flight get to finish at shutdown.
         pub drain_timeout: Duration = Duration::from_secs(10), Time(0, TIME_MAX);
@@ -71,6 +80,10 @@ settings! {
         /// Requests with a bad key in a minute from one source; above it those with a bad key are refused from there with 429 instead
         /// of 401, until there is room for another. A good key always passes. None or 0 for no bound.
         pub bad_keys_per_minute: Option<u32> = Some(20), Count(0, u32::MAX.into());
+        /// Bytes of telemetry a second, decoded, that one source may send without a key, and those of four seconds at once; above it
+        /// 429 with `Retry-After`. It is for the disk, which anyone who reaches the server could fill; 5000 desktops behind one address
+        /// send less than 1 MiB a second. None or 0 for no bound.
+        pub keyless_bytes_per_second: Option<u64> = Some(16 * 1024 * 1024), Bytes(0, BODIES_BYTES_MAX);
         /// Whether all requests come through a proxy that adds the address of its client to `X-Forwarded-For`: the last one there is
         /// the source of a request then. Anyone else could write there what they like.
         pub proxied: bool = false;
@@ -98,8 +111,10 @@ settings! {
     }
 }
 
-/// By default a source may have one connection in this many, and at least [`SOURCE_LEAST`].
-const SOURCE_PART: usize = 4;
+/// By default a source may have one connection in this many, and at least [`SOURCE_LEAST`]: thousands of agents behind one address.
+const SOURCE_PART: usize = 2;
+/// Of the connections that are served, a source may have one in this many.
+const SOURCE_SERVED_PART: usize = 4;
 /// See [`SOURCE_PART`].
 const SOURCE_LEAST: usize = 16;
 
@@ -110,6 +125,15 @@ impl ServerOptions {
         self.connections_per_source
             .unwrap_or_else(part)
             .clamp(1, self.connections_max.max(1))
+    }
+
+    /// The connections of one source that are served at once.
+    pub(crate) fn source_served_max(&self) -> usize {
+        if self.proxied {
+            self.connections_served
+        } else {
+            self.connections_served.div_ceil(SOURCE_SERVED_PART)
+        }
     }
 
     /// These options with those of `new` that change while a server runs ([`ServerHandle::reload`](crate::ServerHandle::reload)).
@@ -124,6 +148,7 @@ impl ServerOptions {
             drain_timeout: new.drain_timeout,
             hosts: new.hosts.clone(),
             bad_keys_per_minute: new.bad_keys_per_minute,
+            keyless_bytes_per_second: new.keyless_bytes_per_second,
             log_format: new.log_format,
             cors_origins: new.cors_origins.clone(),
             tls: match (&self.tls, &new.tls) {

@@ -66,7 +66,7 @@ async fn content(
     match page {
         Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
         Page::Readyz => {
-            let ready = readiness(shared);
+            let ready = readiness(shared).await;
             if ready.status() == StatusCode::OK {
                 with_warnings(
                     ready,
@@ -94,23 +94,28 @@ async fn content(
 }
 
 /// Which of the reasons it is; what is said of it, a path among that, is for the log.
-fn readiness(shared: &ServerState) -> Response<Bytes> {
-    let engine = &shared.engine;
-    let said = match engine.ready().map_err(|error| error.kind()) {
-        Ok(()) => {
+async fn readiness(shared: &ServerState) -> Response<Bytes> {
+    let ready = shared.ready.get(&shared.engine).await;
+    let said = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
+        Some(Ok(())) => {
             #[cfg(feature = "cluster")]
             if let Some(standing) = shared.metrics.standing() {
-                return node_readiness(standing, engine);
+                return node_readiness(standing, &shared.engine);
             }
             return page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"));
         }
-        Err(ErrorKind::LowDisk) => "LowDisk: too little space is free; writes are refused\n",
-        Err(_) => {
-            "StorageUnavailable: the store cannot be read, or its file was removed or replaced\n"
+        // It names no path.
+        Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
+        Some(Err((ErrorKind::Corrupted, _))) => {
+            "Corrupted: a part of the store is damaged, the rest is served; the log and `deskfleet check` say which\n"
+                .to_owned()
+        }
+        Some(Err(_)) | None => {
+            "StorageUnavailable: the store cannot be read, or its file was removed, replaced or changed by another program\n"
+                .to_owned()
         }
     };
-    let said = Bytes::from_static(said.as_bytes());
-    page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, said)
+    page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, said.into())
 }
 
 /// Whether a node has what the others have, and takes writes.

@@ -10,7 +10,7 @@ use hyper_util::rt::TokioExecutor;
 
 /// hyper's buffer for one connection, in bytes. It must hold a whole head: one within it that is beyond the engine's own
 /// limits is refused by the engine with a problem body, one beyond it by hyper with a bare 431.
-const BUFFER_BYTES: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 32 * 1024;
 /// Requests at once on one connection: enough to fill a commit of a slow disk, and what most clients and proxies expect.
 #[cfg(feature = "http2")]
 const STREAMS_MAX: u32 = 128;

@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use deskfleet::{Code, Engine, TraceId};
-use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
-use crate::failed_keys::holds_key;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
 use crate::page::Page;
 use crate::progress::Progress;
+use crate::source_rates::holds_key;
 use crate::sources::RequestPlace;
 use crate::state::ServerState;
 
@@ -33,6 +33,16 @@ pub(crate) const BUSY: Refused = (
     Code::ServerBusy,
     "Too many requests are under way; try again later.",
 );
+/// A response for which there is no room.
+pub(crate) const UNREAD: Refused = (
+    Code::ServerBusy,
+    "Too many bytes of responses wait to be read, here or by this address (`responses_bytes_max`); read them, and try again.",
+);
+/// The same for what reports to an operator what it wrote.
+pub(crate) const UNREPORTED: Refused = (
+    Code::ServerBusy,
+    "Nothing was changed: too many bytes of responses to operators wait to be read, here or by this address; read them, and try again.",
+);
 /// More streams of events than are allowed.
 pub(crate) const TOO_MANY_STREAMS: Refused = (
     Code::ServerBusy,
@@ -40,12 +50,22 @@ pub(crate) const TOO_MANY_STREAMS: Refused = (
 );
 /// A request whose work ended without a response: it panicked, or the server stops.
 pub(crate) const ENDED: Refused = (Code::Internal, "");
+/// A body in a coding that is not undone, or in one that is named in a way that a proxy may read in another.
+const CODED: Refused = (
+    Code::InvalidRequest,
+    "Transfer-Encoding is `chunked`, once, or there is none.",
+);
 /// A header list of more fields than are read.
 const FIELDS: Refused = (Code::HeadersTooLarge, "");
 /// A source that tries keys.
 const TOO_MANY_BAD_KEYS: Refused = (
     Code::Throttled,
     "Too many requests with a bad key came from this address; try again later.",
+);
+/// A source that sends much telemetry without a key.
+pub(crate) const TOO_MANY_KEYLESS_BYTES: Refused = (
+    Code::Throttled,
+    "This address has sent more telemetry without an API key than it may (`keyless_bytes_per_second`); send the report again later, or with a key.",
 );
 /// Header fields of one request, as many as hyper takes in HTTP/1.1. A byte of HTTP/2 can stand for a field, so that a list of
 /// small fields takes many times its size in memory.
@@ -66,7 +86,7 @@ pub(crate) fn respond(
     response
 }
 
-pub(crate) fn retry_after(response: &mut Response<Bytes>, seconds: u64) {
+pub(crate) fn retry_after<B>(response: &mut Response<B>, seconds: u64) {
     let seconds = HeaderValue::from(seconds);
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
 }
@@ -105,12 +125,21 @@ pub(crate) fn before<B>(
         FIELDS
     } else if let Some(refused) = shared.hosts(options).refuse(request) {
         refused
+    } else if is_coded(request.headers()) {
+        CODED
     } else if !has_room && !matches!(own, Some(Operation::Page(Page::Livez))) {
         BUSY
     } else {
         return None;
     };
     Some(respond(&shared.engine, refused, traceparent(request)))
+}
+
+/// Whether the body has another transfer coding than `chunked`, or names it more than once. hyper takes whatever ends in `chunked`.
+fn is_coded(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    codings.next().is_some_and(|coding| !is_chunked(coding)) || codings.next().is_some()
 }
 
 /// What the trace id of a refusal is taken from.
@@ -159,7 +188,7 @@ impl KeyAttempt {
         }
         let per_minute = options.bad_keys_per_minute;
         let now = Instant::now();
-        let Some(seconds) = shared.failed_keys.bad_key(per_minute, self.source, now) else {
+        let Some(seconds) = shared.bad_keys.bad_key(per_minute, self.source, now) else {
             return response;
         };
         let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, self.traceparent.as_ref());

@@ -1,7 +1,7 @@
 //! One request: refused, a page of the server's own, or handed to the engine; counted and logged.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use deskfleet::routes::Work;
@@ -11,8 +11,9 @@ use http::StatusCode;
 use http::{HeaderName, HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 
+use crate::asked::{Asked, held_until_sent, make_room_for_report};
 use crate::body::{self, Unread};
-use crate::budget::Share;
+use crate::budget::{NoRoom, Share};
 use crate::cors::{is_preflight, preflight};
 use crate::event_body::EventBody;
 use crate::logged_request::HandledRequest;
@@ -31,17 +32,21 @@ use crate::state::{Live, ServerState};
 /// Keeps nginx from gathering events.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
+/// The longest body of a refused request that is read, in bytes, so that the connection is good for another request.
+const REFUSED_BYTES_MAX: u64 = 64 * 1024;
+
 /// Browsers use https for this host for a year.
 const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Handles one request; counts it and logs it.
 pub(crate) async fn respond(
     shared: &ServerState,
-    progress: &Progress,
+    progress: &Arc<Progress>,
     mut request: Request<Incoming>,
     place: &RequestPlace,
 ) -> Response<OutgoingBody> {
     let _handling = progress.handling();
+    let asked = Asked::by(&request);
     let Live { options, cors } = &*shared.live();
     let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
     let origin = cors.origin(request.headers());
@@ -52,12 +57,11 @@ pub(crate) async fn respond(
     };
     let mut response = match (refused, own) {
         (Some(refused), _) => {
-            if !request.body().is_end_stream() {
-                progress.cut();
-            }
+            let mut refused = refusal::to(request.method(), refused);
+            leave_body(progress, &request, &mut refused);
             let route = || shared.engine.route(request.method(), request.uri().path());
             handled.operation = own.unwrap_or_else(|| route().into());
-            refusal::to(request.method(), refused).map(OutgoingBody::from)
+            refused.map(OutgoingBody::from)
         }
         (None, _) if origin.is_some() && is_preflight(&request) => {
             handled.operation = Operation::Preflight;
@@ -66,8 +70,8 @@ pub(crate) async fn respond(
         (None, Some(Operation::Service(service))) => {
             handled.operation = Operation::Service(service);
             let (response, key) =
-                services::respond(service, shared, options, progress, request).await;
-            handled.with_key(key.as_deref());
+                services::respond(service, shared, options, progress, request, &place.source).await;
+            handled.with_key(key.as_ref());
             response
         }
         (None, Some(Operation::Page(page))) => {
@@ -77,14 +81,23 @@ pub(crate) async fn respond(
         }
         (None, _) => {
             let attempt = KeyAttempt::of(shared, progress, &request);
-            let response =
-                through_engine(shared, options, progress, request, place, &mut handled).await;
+            let response = through_engine(
+                shared,
+                options,
+                progress,
+                request,
+                &asked,
+                place,
+                &mut handled,
+            )
+            .await;
             match attempt {
                 Some(attempt) => attempt.after(shared, options, response),
                 None => response,
             }
         }
     };
+    response = held_until_sent(shared, progress, &asked, place, &mut handled, response);
     cors.allow(origin, &mut response);
     #[cfg(feature = "cluster")]
     positions::say(shared, &mut response);
@@ -94,6 +107,19 @@ pub(crate) async fn respond(
     }
     handled.end(&mut response);
     response
+}
+
+/// Notes that the body of a refused request is left unread.
+fn leave_body(progress: &Progress, request: &Request<Incoming>, refused: &mut Response<Bytes>) {
+    if request.body().is_end_stream() {
+        return;
+    }
+    progress.cut();
+    let headers = request.headers();
+    if body::expects_continue(headers) || headers.contains_key(header::TRANSFER_ENCODING) {
+        // The client has not sent it, and may send the next request in its place; or it may end elsewhere.
+        refusal::close(refused, request.version());
+    }
 }
 
 /// Why a request is refused that names a position of the log which this node does not reach in time. A page of the server's own never
@@ -135,18 +161,26 @@ async fn through_engine(
     options: &ServerOptions,
     progress: &Progress,
     request: Request<Incoming>,
+    asked: &Asked,
     place: &RequestPlace,
     handled: &mut HandledRequest<'_>,
 ) -> Response<OutgoingBody> {
-    let traceparent = refusal::traceparent(&request).cloned();
     let (mut head, body) = request.into_parts();
-    let version = head.version;
-    let method = head.method.clone();
     let gzip = body::undo_gzip(&mut head.headers);
+    let expects_continue = body::expects_continue(&head.headers);
     let mut exchange = shared.engine.begin(head);
-    let route = exchange.route();
-    handled.operation = route.into();
-    handled.with_key(exchange.key().map(|key| &*key.name));
+    handled.operation = exchange.route().into();
+    handled.with_key(exchange.key());
+    let is_long = body.size_hint().lower() > REFUSED_BYTES_MAX;
+    if exchange.is_refused() && (expects_continue && !body.is_end_stream() || is_long) {
+        // Nobody needs the body, so the client is not asked for it.
+        progress.cut();
+        let response = deliver(shared, &place.source, false, exchange.finish().await);
+        let mut response = response.unwrap_or_else(|refused| asked.refuse(shared, refused));
+        refusal::close(&mut response, asked.version);
+        return response;
+    }
+    let reads_body = exchange.body_bytes_max() > 0;
     let mut share = Share::none(&place.source.bodies, &shared.budget);
     let body_timeout = options.body_timeout;
     // One of any length has no time as a whole.
@@ -155,25 +189,25 @@ async fn through_engine(
     } else {
         body_timeout
     };
-    let reading = body::receive(body, gzip, &mut exchange, &mut share, body_timeout);
-    let refuse = |refused| {
-        let response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
-        refusal::to(&method, response)
-    };
+    let reading = body::receive(
+        body,
+        gzip,
+        &mut exchange,
+        &mut share,
+        progress,
+        body_timeout,
+    );
     match received(progress, time_max, reading).await {
         Ok(cut) => {
+            let response = finish(shared, options, asked, place, handled, exchange).await;
+            let mut response = response.unwrap_or_else(|refused| asked.refuse(shared, refused));
             if cut {
                 progress.cut();
+                // hyper passes over a short body that nobody reads.
+                if reads_body || expects_continue {
+                    refusal::close(&mut response, asked.version);
+                }
             }
-            let response = if let Some(events) = exchange.events() {
-                events_as_they_happen(shared, &place.source, events)
-            } else if route.is_some_and(|route| route.work == Work::Slow) {
-                off_the_loop(shared, &place.source, exchange).await
-            } else {
-                Ok(whole(exchange.finish().await))
-            };
-            let mut response =
-                response.unwrap_or_else(|refused| refuse(refused).map(OutgoingBody::from));
             if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
                 *codings = HeaderValue::from_static(body::CODINGS);
             }
@@ -181,16 +215,65 @@ async fn through_engine(
         }
         Err(refused) => {
             progress.cut();
-            let mut response = if exchange.has_begun() {
+            let response = if exchange.has_begun() {
                 exchange.broken(refused.1);
-                whole(exchange.finish().await)
+                deliver(shared, &place.source, true, exchange.finish().await)
             } else {
-                refuse(refused).map(OutgoingBody::from)
+                Err(refused)
             };
-            refusal::close(&mut response, version);
+            let mut response = response.unwrap_or_else(|refused| asked.refuse(shared, refused));
+            refusal::close(&mut response, asked.version);
             response
         }
     }
+}
+
+/// The response to a request whose body is there.
+async fn finish(
+    shared: &ServerState,
+    options: &ServerOptions,
+    asked: &Asked,
+    place: &RequestPlace,
+    handled: &mut HandledRequest<'_>,
+    exchange: Exchange,
+) -> Result<Response<OutgoingBody>, Refused> {
+    if let Err(NoRoom) = make_room_for_report(shared, place, handled, &exchange) {
+        return Err(refusal::UNREPORTED);
+    }
+    if let Some(seconds) = over_keyless_bytes(shared, options, &place.source, &exchange) {
+        let mut response = asked.refuse(shared, refusal::TOO_MANY_KEYLESS_BYTES);
+        refusal::retry_after(&mut response, seconds);
+        return Ok(response);
+    }
+    if let Some(events) = exchange.events() {
+        return events_as_they_happen(shared, &place.source, events);
+    }
+    let is_operators = handled.operation.is_operators();
+    if exchange
+        .route()
+        .is_some_and(|route| route.work == Work::Slow)
+    {
+        return off_the_loop(shared, &place.source, is_operators, exchange).await;
+    }
+    deliver(shared, &place.source, is_operators, exchange.finish().await)
+}
+
+/// The seconds after which a report without a key is accepted, where its source has sent too much of such.
+fn over_keyless_bytes(
+    shared: &ServerState,
+    options: &ServerOptions,
+    source: &Source,
+    exchange: &Exchange,
+) -> Option<u64> {
+    let bytes = exchange.bytes();
+    if bytes == 0 || exchange.key().is_some() {
+        return None;
+    }
+    let per_second = options.keyless_bytes_per_second;
+    let keyless_bytes = &shared.keyless_bytes;
+    let seconds = keyless_bytes.keyless(per_second, source.network(), bytes, Instant::now())?;
+    // Only here does it matter whether a key that nobody asked for is a good one.
+    (!exchange.carries_key()).then_some(seconds)
 }
 
 /// What `reading` a body brings within its time.
@@ -213,6 +296,7 @@ async fn received(
 async fn off_the_loop(
     shared: &ServerState,
     source: &Arc<Source>,
+    is_operators: bool,
     exchange: Exchange,
 ) -> Result<Response<OutgoingBody>, Refused> {
     let slow_reads = &shared.slow_reads;
@@ -225,10 +309,21 @@ async fn off_the_loop(
         response
     });
     let response = begun.await.map_err(|_| refusal::ENDED)?.await;
-    if response.body().len().is_some() {
-        return Ok(whole(response));
+    deliver(shared, source, is_operators, response)
+}
+
+/// A response of the engine on its way: whole, or with room for its chunks.
+fn deliver(
+    shared: &ServerState,
+    source: &Arc<Source>,
+    is_operators: bool,
+    mut response: Response<ResponseBody>,
+) -> Result<Response<OutgoingBody>, Refused> {
+    if let Some(bytes) = response.body_mut().take_whole() {
+        return Ok(response.map(|_| bytes.into()));
     }
-    let room = slow_reads.try_begin(&source.slow_reads);
+    let slow_reads = &shared.slow_reads;
+    let room = slow_reads.try_begin(&source.slow_reads, is_operators);
     let room = room.ok_or(refusal::BUSY)?;
     let (slow_reads, source) = (Arc::clone(slow_reads), Arc::clone(source));
     Ok(response.map(|body| OutgoingBody::streamed(body, slow_reads, source, room)))
@@ -256,9 +351,4 @@ fn events_as_they_happen(
         headers.insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
-}
-
-/// A response whose body is there already.
-fn whole(response: Response<ResponseBody>) -> Response<OutgoingBody> {
-    response.map(|body| body.into_bytes().unwrap_or_default().into())
 }

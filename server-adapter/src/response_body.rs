@@ -9,10 +9,12 @@ use bytes::Bytes;
 use deskfleet::ResponseBody;
 use hyper::body::{Body, Frame, SizeHint};
 
+use crate::budget::ResponseShare;
 use crate::counted::Counted;
 use crate::event_body::EventBody;
 #[cfg(feature = "http2")]
 use crate::http2_requests::Http2Request;
+use crate::keyed_responses::KeyedResponse;
 use crate::progress::{Progress, Turn};
 use crate::sent_copies::FileBody;
 use crate::slow_reads::{Place, SlowReads};
@@ -31,6 +33,39 @@ impl fmt::Display for Unfinished {
 
 impl std::error::Error for Unfinished {}
 
+/// Bytes of a whole body that are handed to a connection of HTTP/2 at a time; each piece has a write timeout to leave.
+#[cfg(feature = "http2")]
+const HTTP2_PIECE: usize = 32 * 1024;
+
+/// What a response holds until its last byte is sent.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _share: Option<ResponseShare>,
+    _keyed: Option<KeyedResponse>,
+}
+
+impl Held {
+    /// Room, unless its bytes need none, and an end with its key, unless it was asked for without one.
+    pub(crate) fn new(share: Option<ResponseShare>, keyed: Option<KeyedResponse>) -> Self {
+        Self {
+            _share: share,
+            _keyed: keyed,
+        }
+    }
+}
+
+/// Bytes on their way out. hyper drops them when they are sent, or not wanted any more.
+struct HeldBytes {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for HeldBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// Called at the end of a body, however it ends, with the bytes that were handed to hyper.
 type AtEnd = Box<dyn FnOnce(usize) + Send>;
 
@@ -44,6 +79,7 @@ pub(crate) struct OutgoingBody {
     turn: Option<Turn>,
     /// The connection that a body in chunks is sent on.
     streaming: Option<Counted>,
+    held: Option<Arc<Held>>,
     #[cfg(feature = "http2")]
     request: Option<Arc<Http2Request>>,
 }
@@ -103,6 +139,7 @@ impl OutgoingBody {
             at_end: None,
             turn: None,
             streaming: None,
+            held: None,
             #[cfg(feature = "http2")]
             request: None,
         }
@@ -134,6 +171,12 @@ impl OutgoingBody {
         self
     }
 
+    /// Keeps `held` until all of it is sent.
+    pub(crate) fn holding(mut self, held: Held) -> Self {
+        self.held = Some(Arc::new(held));
+        self
+    }
+
     /// Has each chunk counted as under way until it has left.
     #[cfg(feature = "http2")]
     pub(crate) fn counted(mut self, request: Arc<Http2Request>) -> Self {
@@ -144,6 +187,13 @@ impl OutgoingBody {
     /// A chunk as it is handed to hyper.
     fn frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
         self.sent += bytes.len();
+        let bytes = match &self.held {
+            Some(held) => Bytes::from_owner(HeldBytes {
+                bytes,
+                _held: Arc::clone(held),
+            }),
+            None => bytes,
+        };
         #[cfg(feature = "http2")]
         let bytes = match &self.request {
             Some(request) => Http2Request::sending(request, bytes),
@@ -199,8 +249,15 @@ impl Body for OutgoingBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Unfinished>>> {
+        #[cfg(feature = "http2")]
+        let is_http2 = self.request.is_some();
         match &mut self.state {
             State::Whole(bytes) => {
+                #[cfg(feature = "http2")]
+                if is_http2 && bytes.len() > HTTP2_PIECE {
+                    let piece = bytes.split_to(HTTP2_PIECE);
+                    return Poll::Ready(Some(Ok(self.frame(piece))));
+                }
                 let bytes = std::mem::take(bytes);
                 self.state = State::Over;
                 Poll::Ready(Some(Ok(self.frame(bytes))))

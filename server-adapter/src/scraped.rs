@@ -1,21 +1,30 @@
-//! What the pages of the server show of the fleet and the store, read off the event loop.
+//! What the pages of the server show of the fleet and the store, read off the event loop, and not behind slow reads either.
 
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use deskfleet::Engine;
-use tokio::sync::Mutex;
-use tokio::task::spawn_blocking;
+use tokio::sync::{Mutex, oneshot};
 
 /// Reading pauses for this many times as long as it took, so that it takes a twentieth of one thread at most, however often the
 /// page is asked for: most need no key.
 const PAUSE_FACTOR: u32 = 19;
 
-/// What was read last. Of those who ask at the same time one reads.
+/// What was read last. Of those who ask while it is read one reads again, for all of them.
 #[derive(Debug)]
 pub(crate) struct Scraped<T> {
     read: fn(&Engine) -> T,
     pause_max: Duration,
-    last: Mutex<Option<(T, Instant)>>,
+    last: Mutex<Option<Read<T>>>,
+}
+
+/// What was read.
+#[derive(Debug)]
+struct Read<T> {
+    value: T,
+    began: Instant,
+    /// When reading pauses no more.
+    good_until: Instant,
 }
 
 impl<T: Clone + Send + 'static> Scraped<T> {
@@ -41,21 +50,55 @@ impl<T: Clone + Send + 'static> Scraped<T> {
 
     /// What is read, as of now unless reading pauses. `None` where the runtime ends.
     pub(crate) async fn get(&self, engine: &Engine) -> Option<T> {
+        let asked = Instant::now();
         let mut last = self.last.lock().await;
-        if let Some((value, good_until)) = &*last
-            && Instant::now() < *good_until
+        if let Some(last) = &*last
+            && (last.began >= asked || Instant::now() < last.good_until)
         {
-            return Some(value.clone());
+            return Some(last.value.clone());
         }
         let (engine, read) = (engine.clone(), self.read);
-        let (value, took) = spawn_blocking(move || timed(&engine, read)).await.ok()?;
-        let pause = (took * PAUSE_FACTOR).min(self.pause_max);
-        *last = Some((value.clone(), Instant::now() + pause));
+        let (send, receive) = oneshot::channel();
+        // A thread of its own, one at a time: slow reads take all that the runtime has for such work.
+        let reading = Builder::new().name("deskfleet-page".into());
+        let reading = reading.spawn(move || {
+            let began = Instant::now();
+            // Nobody may be waiting any more.
+            let _ = send.send((read(&engine), began));
+        });
+        reading.ok()?;
+        let (value, began) = receive.await.ok()?;
+        let now = Instant::now();
+        let pause = ((now - began) * PAUSE_FACTOR).min(self.pause_max);
+        *last = Some(Read {
+            value: value.clone(),
+            began,
+            good_until: now + pause,
+        });
         Some(value)
     }
 }
 
-fn timed<T>(engine: &Engine, read: fn(&Engine) -> T) -> (T, Duration) {
-    let begun = Instant::now();
-    (read(engine), begun.elapsed())
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::SystemTime;
+
+    use super::*;
+
+    static READS: AtomicUsize = AtomicUsize::new(0);
+
+    #[tokio::test]
+    async fn those_who_ask_while_it_is_read_share_the_next_reading() {
+        let builder = Engine::builder().clock(SystemTime::now).seed(1);
+        let engine = builder.open_in_memory().unwrap();
+        let counted = |_: &Engine| READS.fetch_add(1, Ordering::SeqCst);
+        let scraped = Scraped::pausing(Duration::ZERO, counted);
+        let get = || scraped.get(&engine);
+        let read = tokio::join!(get(), get(), get(), get());
+        // One reading, if all have asked before its thread began.
+        let reads = READS.load(Ordering::SeqCst);
+        assert!(reads <= 2, "{read:?}");
+        assert_eq!(get().await, Some(reads));
+    }
 }

@@ -9,12 +9,11 @@ use std::time::Duration;
 use deskfleet::Engine;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{interval, sleep, timeout};
 
 #[cfg(feature = "cluster")]
 use crate::cluster::Follower;
 use crate::connection::serve;
-use crate::connection_slots::ConnectionSlots;
 use crate::maintenance::Maintenance;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
@@ -23,9 +22,16 @@ use crate::state::ServerState;
 /// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How often it is looked whether the keys of responses that are being sent are still accepted.
+const KEYS_LOOKED_AT_EVERY: Duration = Duration::from_millis(500);
+
 /// Connections that wait to be accepted, as far as the system lets: when they are too many a client waits a second before it
 /// tries again.
 const BACKLOG: u32 = 4096;
+
+/// What the system keeps of a response that the client has not taken yet, in bytes, as far as it lets: enough for some 10 Mbit/s to the
+/// other end of the world.
+const SEND_BUFFER: u32 = 512 * 1024;
 
 /// An engine bound to an address. Needs a tokio runtime with I/O and time.
 #[derive(Debug)]
@@ -136,14 +142,16 @@ impl Server {
             }
             None => None,
         };
-        let slots = ConnectionSlots::new(options);
+        let slots = &self.shared.slots;
         let mut connections = JoinSet::new();
 
         let mut shutdown = pin!(shutdown);
+        let mut keys_looked_at = interval(KEYS_LOOKED_AT_EVERY);
         loop {
             tokio::select! {
                 biased;
                 () = shutdown.as_mut() => break,
+                _ = keys_looked_at.tick() => self.shared.keyed_responses.end_refused(&self.shared.engine),
                 Some(_) = connections.join_next() => {}
                 (socket, peer) = self.next() => {
                     let source = self.shared.sources.of(peer);
@@ -207,6 +215,8 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     // On Windows it would let another process take the address.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
+    // Each connection has it from here. The system's own sizes grow to megabytes for a client that does not read.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }

@@ -1,7 +1,9 @@
 //! Handles the operations of the server's own: method, body, key, and what each does.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use deskfleet::Code;
+use deskfleet::{AuditAction, Code, KeyInfo};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
@@ -19,10 +21,13 @@ use crate::response_body::OutgoingBody;
 use crate::sent_copies::FileBody;
 use crate::service::{self, Service};
 use crate::small_body;
+use crate::sources::Source;
 use crate::state::ServerState;
 
-/// Where the engine checks a key of scope `admin`.
-const KEYS: &str = "/operator/keys";
+/// Where the engine checks a key of scope `admin`, and writes no audit row of its own.
+const CHECKED: &str = "/operator/actions";
+/// Of a failure to write the audit row of what would have been handed out.
+const NOT_AUDITED: &str = "The audit row could not be written; the log of the server says why.";
 
 /// A response in place of what was asked for.
 enum Refusal {
@@ -36,7 +41,7 @@ impl From<Refused> for Refusal {
     }
 }
 
-/// The response to a request for `service`, and the name of the key that it was sent with, or for a session of the one that was
+/// The response to a request for `service`, and the key that it was sent with, or for a session of the one that was
 /// issued.
 pub(crate) async fn respond(
     service: Service,
@@ -44,7 +49,8 @@ pub(crate) async fn respond(
     options: &ServerOptions,
     progress: &Progress,
     request: Request<Incoming>,
-) -> (Response<OutgoingBody>, Option<String>) {
+    source: &Arc<Source>,
+) -> (Response<OutgoingBody>, Option<KeyInfo>) {
     let attempt = match service {
         Service::ListBackups
         | Service::BackUp
@@ -57,7 +63,10 @@ pub(crate) async fn respond(
     let traceparent = refusal::traceparent(&request).cloned();
     let (method, version) = (request.method().clone(), request.version());
     let mut key = None;
-    let done = answer(service, shared, options, progress, request, &mut key).await;
+    let done = answer(
+        service, shared, options, progress, request, source, &mut key,
+    )
+    .await;
     let mut response = done.unwrap_or_else(|refusal| match refusal {
         Refusal::Own(refused) => {
             let mut response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
@@ -84,7 +93,8 @@ async fn answer(
     options: &ServerOptions,
     progress: &Progress,
     request: Request<Incoming>,
-    key: &mut Option<String>,
+    source: &Arc<Source>,
+    key: &mut Option<KeyInfo>,
 ) -> Result<Response<OutgoingBody>, Refusal> {
     let method = request.method().clone();
     let (head, body) = request.into_parts();
@@ -103,16 +113,17 @@ async fn answer(
             json(StatusCode::OK, &backup_requests::list(options).await?)
         }
         Service::BackUp => {
-            check_admin(shared, head, key).await?;
-            json(
-                StatusCode::CREATED,
-                &backup_requests::write(shared, options).await?,
-            )
+            let action = AuditAction::BackUp;
+            let caller = check_audited(action, shared, head, source, key).await?;
+            let written = backup_requests::write(shared, options).await;
+            let written = audited(action, shared, source, caller, written).await?;
+            json(StatusCode::CREATED, &written)
         }
         Service::DownloadBackup => {
-            check_admin(shared, head, key).await?;
-            let copy = backup_requests::download(shared, options).await?;
-            return Ok(file(copy));
+            let action = AuditAction::DownloadBackup;
+            let caller = check_audited(action, shared, head, source, key).await?;
+            let copy = backup_requests::download(shared, options).await;
+            return Ok(file(audited(action, shared, source, caller, copy).await?));
         }
         Service::Cluster => {
             check_admin(shared, head, key).await?;
@@ -129,32 +140,87 @@ async fn answer(
         #[cfg(feature = "console")]
         Service::Session => {
             let issued = session::exchange(shared, &head.headers, &body).await?;
-            key.replace(issued.info.name.clone());
+            key.replace(issued.info.clone());
             json(StatusCode::CREATED, &issued)
         }
     };
     Ok(whole(&method, response))
 }
 
-/// Refuses a request without a key of scope `admin`, as the list of keys is refused without one: the engine checks both.
+/// Refuses a request without a key of scope `admin`, as the outbox is refused without one: the engine checks both. `key` gets
+/// the key, also one that is refused.
 async fn check_admin(
     shared: &ServerState,
-    mut head: Parts,
-    key: &mut Option<String>,
+    head: Parts,
+    key: &mut Option<KeyInfo>,
 ) -> Result<(), Refusal> {
-    let target = head.uri.query().map(|query| format!("{KEYS}?{query}"));
+    let (caller, checked) = caller(shared, head).await;
+    *key = caller;
+    checked
+}
+
+/// The same for what the audit has a row of, refused or not; returns the key.
+async fn check_audited(
+    action: AuditAction,
+    shared: &ServerState,
+    head: Parts,
+    source: &Arc<Source>,
+    key: &mut Option<KeyInfo>,
+) -> Result<Option<KeyInfo>, Refusal> {
+    let (caller, checked) = caller(shared, head).await;
+    key.clone_from(&caller);
+    if let Err(Refusal::Engine(response)) = &checked
+        && response.status() == StatusCode::FORBIDDEN
+    {
+        let refused: Result<(), Refused> = Err((Code::InsufficientScope, ""));
+        // The response is that of the engine.
+        let _ = audited(action, shared, source, caller.clone(), refused).await;
+    }
+    checked.map(|()| caller)
+}
+
+/// The key of a request, and why it may not do what a key of scope `admin` may.
+async fn caller(shared: &ServerState, mut head: Parts) -> (Option<KeyInfo>, Result<(), Refusal>) {
+    let target = head.uri.query().map(|query| format!("{CHECKED}?{query}"));
     let target: Option<Uri> = target.and_then(|target| target.parse().ok());
-    head.uri = target.unwrap_or_else(|| Uri::from_static(KEYS));
+    head.uri = target.unwrap_or_else(|| Uri::from_static(CHECKED));
     head.method = Method::GET;
     let exchange = shared.engine.begin(head);
-    *key = exchange.key().map(|key| key.name.clone());
+    let caller = exchange.key().cloned();
     if !exchange.is_refused() {
-        return Ok(());
+        return (caller, Ok(()));
     }
-    let refused = exchange.finish().await;
-    Err(Refusal::Engine(
-        refused.map(|body| body.into_bytes().unwrap_or_default()),
-    ))
+    let mut refused = exchange.finish().await;
+    // A refusal is never made in chunks.
+    let bytes = refused.body_mut().take_whole();
+    let refused = bytes.map_or(Refusal::Own(refusal::ENDED), |bytes| {
+        Refusal::Engine(refused.map(|_| bytes))
+    });
+    (caller, Err(refused))
+}
+
+/// Writes the audit row of what was `done` for `caller`, before it leaves.
+async fn audited<T>(
+    action: AuditAction,
+    shared: &ServerState,
+    source: &Arc<Source>,
+    caller: Option<KeyInfo>,
+    done: Result<T, Refused>,
+) -> Result<T, Refused> {
+    let refused = done.as_ref().err().map(|(code, _)| *code);
+    let engine = shared.engine.clone();
+    // It waits for a commit, on a thread that others want as well: in turn, as reads that take long.
+    let place = shared.slow_reads.resume(&source.slow_reads).await;
+    let held = (place, Arc::clone(source));
+    let row = shared.slow_reads.run(move || {
+        let row = engine.audit_access(action, caller.as_ref(), refused);
+        drop(held);
+        row
+    });
+    let row = row.await.map_err(|_| refusal::ENDED)?;
+    let done = done?;
+    row.map_err(|error| (error.kind().into(), NOT_AUDITED))?;
+    Ok(done)
 }
 
 /// A response whose body is there already, to a request of that method.

@@ -19,12 +19,15 @@ const WAIT: Duration = Duration::from_millis(500);
 const NICE: i32 = 10;
 /// Responses whose body is not made yet as a whole, at once. Each holds less than 1 MiB.
 const UNFINISHED_MAX: usize = 64;
+/// The same of responses to operators, beside those of all others.
+const OPERATORS_UNFINISHED_MAX: usize = 16;
 
 /// Bounds on reads that take long, and on responses that are made while they are sent: of all sources, or of one.
 #[derive(Debug)]
 pub(crate) struct SlowReads {
     running: Arc<Semaphore>,
     unfinished: Arc<Semaphore>,
+    operators_unfinished: Arc<Semaphore>,
     give_way: bool,
 }
 
@@ -50,20 +53,22 @@ impl SlowReads {
     pub(crate) fn of_all(options: &ServerOptions) -> Self {
         Self {
             give_way: options.slow_reads_give_way,
-            ..Self::with(options.slow_reads_max, UNFINISHED_MAX)
+            ..Self::with(options.slow_reads_max, 1)
         }
     }
 
     /// The bounds of one source, where at most `max` run at once: each source gets at most half.
     pub(crate) fn of_source(max: usize) -> Self {
-        Self::with(max.max(1).div_ceil(2), UNFINISHED_MAX.div_ceil(2))
+        Self::with(max.max(1).div_ceil(2), 2)
     }
 
-    fn with(running: usize, unfinished: usize) -> Self {
+    /// Of the responses that are not made yet a source may have one `part`.
+    fn with(running: usize, part: usize) -> Self {
         let running = running.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             running: Arc::new(Semaphore::new(running)),
-            unfinished: Arc::new(Semaphore::new(unfinished)),
+            unfinished: Arc::new(Semaphore::new(UNFINISHED_MAX / part)),
+            operators_unfinished: Arc::new(Semaphore::new(OPERATORS_UNFINISHED_MAX / part)),
             give_way: false,
         }
     }
@@ -98,7 +103,10 @@ impl SlowReads {
     }
 
     /// Room for a response that is made while it is sent.
-    pub(crate) fn try_begin(&self, source: &Self) -> Option<Place> {
+    pub(crate) fn try_begin(&self, source: &Self, is_operators: bool) -> Option<Place> {
+        if is_operators {
+            return Place::try_take(&source.operators_unfinished, &self.operators_unfinished);
+        }
         Place::try_take(&source.unfinished, &self.unfinished)
     }
 }
@@ -152,16 +160,17 @@ mod tests {
         let all = SlowReads::of_all(&at_most(4));
         let [greedy, other, third] = [(); 3].map(|()| SlowReads::of_source(4));
         let begun = |source| -> Vec<Place> {
-            let places = std::iter::repeat_with(|| all.try_begin(source));
+            let places = std::iter::repeat_with(|| all.try_begin(source, false));
             places.take(100).flatten().collect()
         };
         let held = begun(&greedy);
         assert_eq!(held.len(), UNFINISHED_MAX / 2);
         let others = begun(&other);
         assert_eq!(others.len(), UNFINISHED_MAX / 2);
-        assert!(all.try_begin(&third).is_none(), "all taken");
+        assert!(all.try_begin(&third, false).is_none(), "all taken");
+        assert!(all.try_begin(&third, true).is_some(), "places of their own");
         drop(held);
-        assert!(all.try_begin(&greedy).is_some());
+        assert!(all.try_begin(&greedy, false).is_some());
 
         let running = [all.admit(&greedy).await, all.admit(&greedy).await];
         assert!(running.iter().all(Option::is_some));

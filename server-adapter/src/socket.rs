@@ -1,7 +1,9 @@
 //! The socket of one connection: its deadlines, which hyper does not keep, and responses that leave together.
 
+mod closing;
 mod io_traits;
 mod transport;
+mod write_pace;
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -11,20 +13,20 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::ReadBuf;
-use tokio::time::{Instant, Sleep, sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::locks::lock;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 
 pub(crate) use self::transport::Transport;
+use self::write_pace::WritePace;
 
-/// How long a connection closed with unread input goes on discarding it. Closing at once would make the kernel send a reset,
-/// and a reset can take from the client the response that says why.
-const LINGER: Duration = Duration::from_secs(2);
 /// Rest after which a connection of HTTP/1.1 is parked: hyper keeps 8 KiB and more for each connection, and most agents rest for
-/// most of the time.
-const PARK_AFTER: Duration = Duration::from_secs(1);
+/// most of the time. Where others wait to be served it is parked at once.
+const PARK_AFTER: Duration = Duration::from_millis(100);
+/// What a connection without a place may keep of a head, in bytes.
+const AHEAD_MAX: usize = 1024;
 /// Bytes of responses that wait for the end of the connection's turn; more are written at once.
 const GATHERED_MAX: usize = 16 * 1024;
 /// What a resting connection may keep of the memory of its gathered responses, in bytes.
@@ -58,7 +60,7 @@ impl Socket {
             parked: true,
             read_timer: None,
             gathered: Vec::new(),
-            write_timer: None,
+            write_pace: WritePace::default(),
             linger_timer: None,
         })))
     }
@@ -112,6 +114,26 @@ impl Socket {
         .await
     }
 
+    /// Whether more was read ahead than a connection without a place may keep.
+    pub(crate) fn holds_much(&self) -> bool {
+        self.lock().ahead.len() > AHEAD_MAX
+    }
+
+    /// Whether what was read ahead asks for `/livez`.
+    pub(crate) fn asks_livez(&self) -> bool {
+        const TARGET: &[u8] = b"/livez";
+        let guarded = self.lock();
+        let target = [&b"GET "[..], b"HEAD "]
+            .iter()
+            .find_map(|method| guarded.ahead.strip_prefix(*method));
+        let Some((path, rest)) = target.and_then(|target| target.split_at_checked(TARGET.len()))
+        else {
+            return false;
+        };
+        let ends = rest.first().is_some_and(|byte| b" ?/".contains(byte));
+        ends && path.eq_ignore_ascii_case(TARGET)
+    }
+
     /// Reads ahead until it is clear whether the connection begins with these bytes, which are read again afterwards. An error
     /// when there is nothing to serve.
     #[cfg(feature = "http2")]
@@ -157,7 +179,7 @@ struct Guarded {
     read_timer: Option<Pin<Box<Sleep>>>,
     /// Responses that hyper has written and the socket has not.
     gathered: Vec<u8>,
-    write_timer: Option<Pin<Box<Sleep>>>,
+    write_pace: WritePace,
     linger_timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -177,6 +199,7 @@ impl Guarded {
         if is_handling || self.head.as_ref().is_some_and(|head| head.turn == turn) {
             return;
         }
+        self.progress.await_peer();
         self.head = Some(Head {
             turn,
             deadline: None,
@@ -186,22 +209,32 @@ impl Guarded {
     /// When it is too late for the next byte, and what follows then. None while a request is being handled or its response read.
     fn read_deadline(&mut self) -> Option<(Instant, End)> {
         let turn = self.progress.turn();
-        if turn % 2 == 1 || self.write_timer.is_some() {
+        if turn % 2 == 1 || self.write_pace.is_blocked() || self.linger_timer.is_some() {
             return None;
         }
         let timeout = self.head_timeout;
-        match self.head.as_mut().filter(|head| head.turn == turn) {
-            Some(head) => {
-                let deadline = head
-                    .deadline
-                    .get_or_insert_with(|| Instant::now() + timeout);
-                Some((*deadline, End::Over))
-            }
-            None if self.parked || self.idle_timeout <= PARK_AFTER => {
-                Some((self.moved_at + self.idle_timeout, End::Over))
-            }
-            None => Some((self.moved_at + PARK_AFTER, End::Rest)),
+        if let Some(head) = self.head.as_mut().filter(|head| head.turn == turn) {
+            let deadline = head
+                .deadline
+                .get_or_insert_with(|| Instant::now() + timeout);
+            return Some((*deadline, End::Over));
         }
+        if self.progress.is_cut() {
+            // hyper alone knows where the body ends that was left unread. So it is not put away, and the connection keeps its place, which
+            // others may get.
+            return Some((self.moved_at + self.idle_timeout, End::Over));
+        }
+        self.progress.rest();
+        let park_after = if self.progress.source.is_crowded() {
+            Duration::ZERO
+        } else {
+            PARK_AFTER
+        };
+        Some(if self.parked || self.idle_timeout <= park_after {
+            (self.moved_at + self.idle_timeout, End::Over)
+        } else {
+            (self.moved_at + park_after, End::Rest)
+        })
     }
 
     /// Ready when the next byte is overdue. Called when everything that can be read is read and handled.
@@ -232,9 +265,10 @@ impl Guarded {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(self.socket.poll_read(cx, buffer))?;
-        if buffer.filled().len() > before {
-            self.progress.moved(Instant::now());
+        let read = buffer.filled().len() - before;
+        if read > 0 {
             self.bytes_arrived();
+            self.progress.moved(Instant::now(), read);
         }
         Poll::Ready(Ok(()))
     }
@@ -259,7 +293,7 @@ impl Guarded {
     /// Reads some bytes ahead; returns how many, none at the end.
     fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         // Room for a whole head: a connection of HTTP/1.1 is to cost no more system calls than before.
-        let mut room = [0; 1024];
+        let mut room = [0; AHEAD_MAX];
         let mut buffer = ReadBuf::new(&mut room);
         if self.poll_socket(cx, &mut buffer)?.is_pending() {
             ready!(self.poll_overdue(cx));
@@ -291,7 +325,7 @@ impl Guarded {
         if written.is_ready() {
             self.moved_at = Instant::now();
         }
-        self.guard_write(cx, written)
+        self.guard_write(cx, written, length)
     }
 
     /// Writes what is gathered.
@@ -299,7 +333,8 @@ impl Guarded {
         while !self.gathered.is_empty() {
             let slices = [IoSlice::new(&self.gathered)];
             let written = self.socket.poll_write(cx, &slices);
-            let written = ready!(self.guard_write(cx, written))?;
+            let length = self.gathered.len();
+            let written = ready!(self.guard_write(cx, written, length))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -309,59 +344,31 @@ impl Guarded {
             self.gathered = Vec::new();
         }
         if self.socket.holds() {
-            let flushed = self.socket.poll_flush(cx);
-            return self.guard_write(cx, flushed);
+            let flushed = self.socket.poll_flush(cx).map_ok(|()| 0);
+            ready!(self.guard_write(cx, flushed, 0))?;
         }
         Poll::Ready(Ok(()))
     }
 
-    fn guard_write<T>(
+    /// Holds a write of `length` bytes to its time: a client that reads a little now and then does not keep a connection.
+    fn guard_write(
         &mut self,
         cx: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            if self.write_timer.take().is_some() {
+        written: Poll<io::Result<usize>>,
+        length: usize,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(written) = written {
+            let taken = *written.as_ref().unwrap_or(&0);
+            if self.write_pace.take(taken, length) {
                 self.moved_at = Instant::now();
             }
-            self.progress.moved(self.moved_at);
-            return written;
+            self.progress.moved(self.moved_at, taken);
+            return Poll::Ready(written);
         }
-        let timeout = self.write_timeout;
-        let timer = self
-            .write_timer
-            .get_or_insert_with(|| Box::pin(sleep(timeout)));
-        ready!(timer.as_mut().poll(cx));
+        if self.write_pace.block(self.write_timeout) {
+            self.progress.await_peer();
+        }
+        ready!(self.write_pace.poll_overdue(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
-    }
-
-    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_send(cx))?;
-        let closed = self.socket.poll_shutdown(cx);
-        ready!(self.guard_write(cx, closed))?;
-        let turn = self.progress.turn();
-        let unfinished = self.head.as_ref().is_some_and(|head| head.turn == turn);
-        if unfinished || self.progress.is_cut() {
-            ready!(self.poll_linger(cx));
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    /// Reads and discards until the client closes; ready when it is time to close.
-    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let timer = self
-            .linger_timer
-            .get_or_insert_with(|| Box::pin(sleep(LINGER)));
-        if timer.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(());
-        }
-        let mut scratch = [0; 4096];
-        loop {
-            let mut buffer = ReadBuf::new(&mut scratch);
-            let read = ready!(self.socket.poll_read(cx, &mut buffer));
-            if read.is_err() || buffer.filled().is_empty() {
-                return Poll::Ready(());
-            }
-        }
     }
 }

@@ -1,19 +1,19 @@
 //! Where requests come from, and what each source has under way: one client must not take what all share.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use http::HeaderMap;
-#[cfg(feature = "http2")]
 use tokio::sync::OwnedSemaphorePermit;
-#[cfg(any(feature = "cluster", feature = "http2"))]
+#[cfg(feature = "cluster")]
 use tokio::sync::Semaphore;
 
-use crate::budget::Room;
+use crate::budget::{ResponseRooms, Room};
 use crate::event_streams::EventStreams;
 use crate::locks::lock;
+use crate::places::Places;
 use crate::slow_reads::SlowReads;
 
 /// Requests that wait for a position of the log at once, of which one source may have half; each that begins or ends looks at all of
@@ -21,15 +21,27 @@ use crate::slow_reads::SlowReads;
 #[cfg(feature = "cluster")]
 pub(crate) const POSITION_WAITERS_MAX: usize = 256;
 
+/// Handshakes of TLS at once, of which one source may have a quarter.
+#[cfg(feature = "tls")]
+const HANDSHAKES_MAX: usize = 512;
+/// Of the places to be served at, and of the requests of HTTP/2, one in this many is kept for sources that have few.
+const RESERVE_PART: usize = 8;
+/// Few are one in this many of those that a source may have.
+const FEW_PART: usize = 32;
+
 /// The bounds of each source.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bounds {
+    /// Connections of all sources together that are served at once, and of each.
+    pub(crate) served_max: (usize, usize),
     /// Requests under way at once.
     pub(crate) requests_max: usize,
     /// Bytes of request bodies of all sources together.
     pub(crate) bodies_bytes_max: usize,
     /// The largest body.
     pub(crate) largest_body: usize,
+    /// Bytes of unsent responses of all sources together.
+    pub(crate) responses_bytes_max: usize,
     /// Slow reads of all sources together.
     pub(crate) slow_reads_max: usize,
     /// Event streams of all sources together.
@@ -40,13 +52,29 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Sources {
     bounds: Bounds,
+    served: Places,
+    #[cfg(feature = "tls")]
+    handshakes: Places,
+    /// Places beside those, for sources that have [few](Source::has_few_places).
+    reserved: Places,
     known: Mutex<BTreeMap<IpAddr, Weak<Source>>>,
 }
 
 impl Sources {
     pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
         let known = Mutex::default();
-        Arc::new(Self { bounds, known })
+        let (all, each) = bounds.served_max;
+        let all = all.max(1);
+        // Where one source may have all, as behind a proxy, nothing is kept from it.
+        let reserve = if each < all { all / RESERVE_PART } else { 0 };
+        Arc::new(Self {
+            bounds,
+            served: Places::new(all - reserve),
+            #[cfg(feature = "tls")]
+            handshakes: Places::new(HANDSHAKES_MAX),
+            reserved: Places::new(reserve),
+            known,
+        })
     }
 
     /// The source that `address` is of; the same one as long as anyone has it.
@@ -60,8 +88,12 @@ impl Sources {
         let source = Arc::new(Source {
             sources: Arc::clone(self),
             network,
+            #[cfg(feature = "tls")]
+            handshakes: Places::new(HANDSHAKES_MAX / 4),
+            served: Places::new(bounds.served_max.1.max(1)),
             requests: AtomicUsize::new(0),
             bodies: Room::of_source(bounds.bodies_bytes_max, bounds.largest_body),
+            responses: ResponseRooms::of_source(bounds.responses_bytes_max),
             slow_reads: SlowReads::of_source(bounds.slow_reads_max),
             event_streams: EventStreams::of_source(bounds.event_streams_max),
             #[cfg(feature = "cluster")]
@@ -77,10 +109,16 @@ impl Sources {
 pub(crate) struct Source {
     sources: Arc<Sources>,
     network: IpAddr,
+    #[cfg(feature = "tls")]
+    handshakes: Places,
+    /// The places of its connections.
+    pub(crate) served: Places,
     /// Requests under way that have a place.
     requests: AtomicUsize,
     /// Its part of the budget of bodies.
     pub(crate) bodies: Room,
+    /// The same of unsent responses.
+    pub(crate) responses: ResponseRooms,
     pub(crate) slow_reads: SlowReads,
     pub(crate) event_streams: EventStreams,
     #[cfg(feature = "cluster")]
@@ -88,6 +126,58 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The address, or of IPv6 that of the network.
+    pub(crate) fn network(&self) -> IpAddr {
+        self.network
+    }
+
+    /// The places that all sources share.
+    pub(crate) fn common_places(&self) -> &Places {
+        &self.sources.served
+    }
+
+    /// Whether it has so few places, with the one that it wants, that those of the reserve are for it.
+    fn has_few_places(&self) -> bool {
+        let few = (self.sources.bounds.served_max.1 / FEW_PART).max(1);
+        self.served.taken() <= few
+    }
+
+    /// A place among all for a connection that has one of this source, if there is one now.
+    pub(crate) fn try_serve(&self) -> Option<OwnedSemaphorePermit> {
+        let common = self.sources.served.try_take();
+        let reserved = || {
+            let few = self.has_few_places();
+            few.then(|| self.sources.reserved.try_take()).flatten()
+        };
+        common.or_else(reserved)
+    }
+
+    /// The same as soon as there is one.
+    pub(crate) async fn serve(&self) -> Option<OwnedSemaphorePermit> {
+        if !self.has_few_places() {
+            return self.sources.served.take().await;
+        }
+        tokio::select! {
+            biased;
+            place = self.sources.served.take() => place,
+            place = self.sources.reserved.take() => place,
+        }
+    }
+
+    /// A place for a handshake of TLS, as soon as there is one.
+    #[cfg(feature = "tls")]
+    pub(crate) async fn begin_handshake(
+        &self,
+    ) -> (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>) {
+        let of_source = self.handshakes.take().await;
+        (of_source, self.sources.handshakes.take().await)
+    }
+
+    /// Whether one of its connections may be waiting for a place.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.served.are_taken() || self.sources.served.are_taken()
+    }
+
     /// A request begins; it ends when the result is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestPlace {
         let max = self.sources.bounds.requests_max;
@@ -119,6 +209,32 @@ impl Drop for Source {
     }
 }
 
+/// The requests of all connections of HTTP/2.
+#[cfg(feature = "http2")]
+#[derive(Debug)]
+pub(crate) struct Http2Places {
+    common: Places,
+    /// For sources that have few.
+    reserved: Places,
+}
+
+#[cfg(feature = "http2")]
+impl Http2Places {
+    /// At most `max` at once, of which one source has at most `each`.
+    pub(crate) fn new(max: usize, each: usize) -> Self {
+        let reserve = if each < max { max / RESERVE_PART } else { 0 };
+        Self {
+            common: Places::new(max - reserve),
+            reserved: Places::new(reserve),
+        }
+    }
+
+    fn try_take(&self, has_few: bool) -> Option<OwnedSemaphorePermit> {
+        let reserved = || has_few.then(|| self.reserved.try_take()).flatten();
+        self.common.try_take().or_else(reserved)
+    }
+}
+
 /// A request under way, below the bounds or above one.
 #[derive(Debug)]
 pub(crate) struct RequestPlace {
@@ -134,8 +250,10 @@ pub(crate) struct RequestPlace {
 #[cfg(feature = "http2")]
 impl RequestPlace {
     /// The same, below the bound of all sources as well.
-    pub(crate) fn within(mut self, all: &Arc<Semaphore>) -> Self {
-        self.of_all = Arc::clone(all).try_acquire_owned().ok();
+    pub(crate) fn within(mut self, all: &Http2Places) -> Self {
+        let few = (self.source.sources.bounds.requests_max / FEW_PART).max(1);
+        let has_few = self.source.requests.load(Ordering::Relaxed) <= few;
+        self.of_all = all.try_take(has_few);
         self.admitted &= self.of_all.is_some();
         self
     }
@@ -165,11 +283,15 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 pub(crate) fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?;
     let last = last.to_str().ok()?.rsplit(',').next()?.trim();
-    last.trim_matches(['[', ']']).parse().ok()
+    let without_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
+    let in_brackets = || last.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    last.parse().ok().or_else(without_port).or_else(in_brackets)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use http::HeaderValue;
 
     use super::*;
@@ -195,18 +317,63 @@ mod tests {
         assert_eq!(forwarded(&headers), Some(address("192.0.2.7")));
         headers.append("x-forwarded-for", HeaderValue::from_static("[2001:db8::1]"));
         assert_eq!(forwarded(&headers), Some(address("2001:db8::1")));
-        headers.append("x-forwarded-for", HeaderValue::from_static("unknown"));
-        assert_eq!(forwarded(&headers), None);
+        for (last, found) in [
+            ("192.0.2.7:4711", Some("192.0.2.7")),
+            ("[2001:db8::1]:443", Some("2001:db8::1")),
+            ("2001:db8::1", Some("2001:db8::1")),
+            ("::ffff:192.0.2.7", Some("::ffff:192.0.2.7")),
+            ("unknown", None),
+            ("192.0.2.7]", None),
+            ("192.0.2.7:", None),
+        ] {
+            headers.append("x-forwarded-for", HeaderValue::from_static(last));
+            assert_eq!(forwarded(&headers), found.map(address), "{last}");
+        }
+    }
+
+    #[test]
+    fn sources_with_all_they_may_have_leave_places_to_those_with_few() {
+        let sources = Sources::new(Bounds {
+            served_max: (256, 64),
+            ..Bounds::default()
+        });
+        let place = |source: &Source| Some((source.served.try_take()?, source.try_serve()?));
+        let of = |last: u8| sources.of(Ipv4Addr::new(192, 0, 2, last).into());
+        let taken = |source: &Source| -> Vec<_> { std::iter::from_fn(|| place(source)).collect() };
+        let greedy: Vec<_> = (0..4).map(of).collect();
+        let mut held: Vec<_> = greedy.iter().map(|source| taken(source)).collect();
+        assert_eq!(held.iter().map(Vec::len).sum::<usize>(), 256 - 32);
+        let late: Vec<_> = (4..20).map(of).collect();
+        held.extend(late.iter().map(|source| taken(source)));
+        assert_eq!(held.iter().map(Vec::len).sum::<usize>(), 256);
+        assert!(held.iter().skip(4).all(|places| places.len() == 2));
+    }
+
+    #[cfg(feature = "http2")]
+    #[test]
+    fn requests_of_http2_leave_places_to_sources_with_few() {
+        let sources = Sources::new(Bounds {
+            served_max: (1, 1),
+            requests_max: 64,
+            ..Bounds::default()
+        });
+        let all = Http2Places::new(256, 64);
+        let of = |last: u8| sources.of(Ipv4Addr::new(192, 0, 2, last).into());
+        let begun = |source: Arc<Source>| -> Vec<_> {
+            let begin = || Some(source.begin().within(&all)).filter(|place| place.admitted);
+            std::iter::from_fn(begin).collect()
+        };
+        let held: Vec<_> = (0..6).map(|last| begun(of(last))).collect();
+        let held: Vec<_> = held.iter().map(Vec::len).collect();
+        assert_eq!(held, [64, 64, 64, 32, 2, 2]);
     }
 
     #[test]
     fn requests_above_the_bound_of_their_source_are_not_admitted() {
         let sources = Sources::new(Bounds {
+            served_max: (1, 1),
             requests_max: 2,
-            bodies_bytes_max: 0,
-            largest_body: 0,
-            slow_reads_max: 0,
-            event_streams_max: 0,
+            ..Bounds::default()
         });
         let source = sources.of(address("2001:db8::1"));
         let (first, second) = (source.begin(), sources.of(address("2001:db8::2")).begin());

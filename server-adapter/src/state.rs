@@ -3,28 +3,26 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
-#[cfg(feature = "cluster")]
 use std::time::Duration;
 
-#[cfg(feature = "cluster")]
-use deskfleet::EngineError;
-use deskfleet::{Engine, Unattended};
+use deskfleet::{Engine, EngineError, Unattended};
 use http::HeaderMap;
 use hyper::server::conn::http1;
-#[cfg(any(feature = "cluster", feature = "http2"))]
+#[cfg(feature = "cluster")]
 use tokio::sync::Semaphore;
 use tokio::sync::watch;
 
 use crate::access_log::LogFormat;
-use crate::budget::Room;
+use crate::budget::{ResponseRooms, Room};
 #[cfg(feature = "cluster")]
 use crate::cluster::FleetStatus;
+use crate::connection_slots::ConnectionSlots;
 #[cfg(feature = "console")]
 use crate::console::codes::SignInCodes;
 use crate::cors::Cors;
 use crate::event_streams::EventStreams;
-use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
+use crate::keyed_responses::KeyedResponses;
 use crate::locks::lock;
 use crate::log::LogQueue;
 use crate::metrics::{Figures, Metrics};
@@ -33,12 +31,20 @@ use crate::progress::Progress;
 use crate::protocol;
 use crate::scraped::Scraped;
 use crate::slow_reads::SlowReads;
+use crate::source_rates::SourceRates;
+#[cfg(feature = "http2")]
+use crate::sources::Http2Places;
 #[cfg(feature = "cluster")]
 use crate::sources::POSITION_WAITERS_MAX;
 use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 
-/// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
+/// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503.
 const STREAMS_PER_CONNECTION: usize = 8;
+/// The most requests under way over HTTP/2, of which one source may have an eighth, and an eighth is kept for sources that
+/// have few. A head is 16 KiB at most.
+const STREAMS_MAX: usize = 4096;
+/// See [`STREAMS_MAX`].
+const STREAMS_PART: usize = 8;
 /// How old a list of the nodes may be, each of which reports once a second.
 #[cfg(feature = "cluster")]
 const FLEET_AGE_MAX: Duration = Duration::from_secs(1);
@@ -70,12 +76,19 @@ pub(crate) struct ServerState {
     /// Replaced as a whole.
     live: Mutex<Arc<Live>>,
     pub(crate) scraped: Scraped<Figures>,
+    /// Read anew each time: it is quick, where the disk is.
+    pub(crate) ready: Scraped<Result<(), EngineError>>,
     /// Empty also where it cannot be read.
     pub(crate) unattended: Scraped<Unattended>,
     /// The budget of request bodies.
     pub(crate) budget: Room,
+    /// The budget of unsent responses.
+    pub(crate) responses: ResponseRooms,
+    pub(crate) keyed_responses: Arc<KeyedResponses>,
     pub(crate) sources: Arc<Sources>,
-    pub(crate) failed_keys: FailedKeys,
+    pub(crate) slots: Arc<ConnectionSlots>,
+    pub(crate) bad_keys: SourceRates,
+    pub(crate) keyless_bytes: SourceRates,
     #[cfg(feature = "console")]
     pub(crate) sign_in_codes: Arc<SignInCodes>,
     pub(crate) metrics: Metrics,
@@ -95,7 +108,7 @@ pub(crate) struct ServerState {
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
     /// The requests of all connections of HTTP/2.
     #[cfg(feature = "http2")]
-    pub(crate) http2_requests: Arc<Semaphore>,
+    pub(crate) http2_requests: Http2Places,
 }
 
 impl ServerState {
@@ -113,26 +126,38 @@ impl ServerState {
             .record_body_bytes
             .max(limits.processes_body_bytes)
             .max(limits.batch_body_bytes);
-        let per_connection = if options.proxied {
-            1
+        let streams_max = options
+            .connections_max
+            .saturating_mul(STREAMS_PER_CONNECTION);
+        let streams_max = streams_max.min(STREAMS_MAX);
+        let requests_max = if options.proxied {
+            options.source_connections_max()
         } else {
-            STREAMS_PER_CONNECTION
+            let most = (streams_max / STREAMS_PART).max(STREAMS_PER_CONNECTION);
+            (options.source_connections_max() * STREAMS_PER_CONNECTION).min(most)
         };
         let bounds = Bounds {
-            requests_max: options.source_connections_max() * per_connection,
+            served_max: (options.connections_served, options.source_served_max()),
+            requests_max,
             bodies_bytes_max: options.bodies_bytes_max,
             largest_body,
+            responses_bytes_max: options.responses_bytes_max,
             slow_reads_max: options.slow_reads_max,
             event_streams_max: options.event_streams_max,
         };
         Ok(Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
+            responses: ResponseRooms::of_all(options.responses_bytes_max),
+            keyed_responses: Arc::default(),
             sources: Sources::new(bounds),
+            slots: ConnectionSlots::new(&options),
             scraped: Scraped::new(Figures::of),
+            ready: Scraped::pausing(Duration::ZERO, Engine::ready),
             #[cfg(feature = "cluster")]
             fleet: Scraped::pausing(FLEET_AGE_MAX, FleetStatus::of),
             unattended: Scraped::new(|engine| engine.unattended_actions().unwrap_or_default()),
-            failed_keys: FailedKeys::default(),
+            bad_keys: SourceRates::default(),
+            keyless_bytes: SourceRates::default(),
             #[cfg(feature = "console")]
             sign_in_codes: Arc::default(),
             event_streams: EventStreams::new(options.event_streams_max),
@@ -144,12 +169,7 @@ impl ServerState {
             #[cfg(feature = "http2")]
             http2: protocol::http2(limits),
             #[cfg(feature = "http2")]
-            http2_requests: Arc::new(Semaphore::new(
-                options
-                    .connections_max
-                    .saturating_mul(STREAMS_PER_CONNECTION)
-                    .min(Semaphore::MAX_PERMITS),
-            )),
+            http2_requests: Http2Places::new(streams_max, requests_max),
             proxied: options.proxied,
             metrics: options.metrics.clone(),
             engine,

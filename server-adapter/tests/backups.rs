@@ -9,13 +9,14 @@ mod client;
 mod schema;
 mod served;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use client::{Answer, Client};
-use deskfleet::{Engine, NewKey, Scope};
+use deskfleet::{AuditAction, AuditResult, Engine, NewKey, Scope};
 use deskfleet_server::{Backups, SentCopies, ServerOptions};
 use serde_json::{Value, json};
 use served::{Served, served};
@@ -209,6 +210,48 @@ fn body_of_a_backup_is_ignored_and_bounded() {
     assert_eq!(post(r#"{"file":"../../elsewhere"}"#), 201);
     assert_eq!(post(&" ".repeat(1025)), 413);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// What the audit says of accesses, each once: who asked for what, and how it ended.
+fn accesses(engine: &Engine) -> BTreeSet<(String, &'static str, AuditResult)> {
+    let rows = engine.admin_activity(100).unwrap().into_iter();
+    let rows = rows.filter(|row| row.action != AuditAction::IssueKey);
+    rows.map(|row| (row.requester, row.action.as_str(), row.result))
+        .collect()
+}
+
+#[test]
+fn backups_and_downloads_and_their_refusals_have_audit_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        backups: Some(into(folder.path())),
+        sent_copies: Some(SentCopies::beside(&folder.path().join("store.redb"))),
+        ..ServerOptions::default()
+    };
+    let served = served(options, |_| {});
+    let new = NewKey {
+        name: "reader".to_owned(),
+        scopes: [Scope::Read].into_iter().collect(),
+        expires: None,
+    };
+    let reader = served.engine.issue_key(new).unwrap().secret;
+    assert_eq!(ask(&served, "GET").status, 200);
+    assert_eq!(ask(&served, "HEAD").status, 200);
+    assert_eq!(accesses(&served.engine), BTreeSet::new());
+    assert_eq!(ask(&served, "POST").status, 201);
+    assert_eq!(download(&served).0, 200);
+    let header = format!("x-api-key: {reader}\r\n");
+    for path in [PATH, DOWNLOAD] {
+        assert_eq!(served.client().post(path, &header, "").status, 403);
+    }
+    let row = |by: &str, action, result| (by.to_owned(), action, result);
+    let expected = [
+        row("admin", "BackUp", AuditResult::Completed),
+        row("admin", "DownloadBackup", AuditResult::Completed),
+        row("reader", "BackUp", AuditResult::Refused),
+        row("reader", "DownloadBackup", AuditResult::Refused),
+    ];
+    assert_eq!(accesses(&served.engine), BTreeSet::from(expected));
 }
 
 const DOWNLOAD: &str = "/operator/backups/download";

@@ -255,6 +255,37 @@ mod over_http2 {
     }
 
     #[test]
+    fn http2_connection_without_a_place_gets_503_and_livez() {
+        let (server, engine) = committing_by_hand(ServerOptions {
+            connections_max: 1,
+            ..Default::default()
+        });
+        run(async {
+            let mut requests = connect(&server).await;
+            let busy = begin(&mut requests, "");
+            livez(&mut requests, "").await;
+            let request = Request::get("http://localhost/livez").body(()).unwrap();
+            loop {
+                let mut late = connect(&server).await;
+                let refused = begin(&mut late, "");
+                // It gets GOAWAY after two seconds.
+                let Ok((alive, _)) = late.send_request(request.clone(), true) else {
+                    continue;
+                };
+                if let (Ok(refused), Ok(alive)) = (refused.await, alive.await) {
+                    assert_eq!(
+                        (refused.status().as_u16(), alive.status().as_u16()),
+                        (503, 200)
+                    );
+                    break;
+                }
+            }
+            assert_eq!(engine.commit_pending(), 1);
+            assert_eq!(busy.await.unwrap().status(), 200);
+        });
+    }
+
+    #[test]
     fn requests_behind_a_proxy_are_bounded_per_source() {
         let (server, engine) = committing_by_hand(ServerOptions {
             proxied: true,

@@ -115,9 +115,20 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
     let server = spawn(engine, ServerOptions::default()).unwrap();
     let mut client = Client::connect(server.addr());
     assert_eq!(client.ask("GET", "/readyz", "").status, 200);
-    free.store(1024, Ordering::SeqCst);
-    let refused = client.ask("GET", "/readyz", "");
-    assert_eq!(refused.status, 503);
-    assert!(refused.body.starts_with("LowDisk: "), "{}", refused.body);
+    for (bytes, said) in [
+        (
+            20 << 20,
+            "LowDisk: telemetry is refused: 20971520 bytes are free on the disk, 33554432 are needed\n",
+        ),
+        (
+            1024,
+            "LowDisk: telemetry, changes of workspaces, actions and filing are refused: 1024 bytes are free on the disk, 8388608 are \
+             needed\n",
+        ),
+    ] {
+        free.store(bytes, Ordering::SeqCst);
+        let refused = client.ask("GET", "/readyz", "");
+        assert_eq!((refused.status, refused.body.as_str()), (503, said));
+    }
     assert_eq!(client.ask("GET", "/livez", "").status, 200);
 }

@@ -128,6 +128,33 @@ fn bad_ingest_keys_are_throttled_where_keys_are_required() {
 }
 
 #[test]
+fn telemetry_without_a_key_has_a_bound_for_each_source() {
+    let (server, key) = server(ServerOptions {
+        proxied: true,
+        keyless_bytes_per_second: Some(1),
+        ..Default::default()
+    });
+    let mut client = Client::connect(server.addr());
+    let report = r#"{"username":"jdoe"}"#;
+    let mut post = |headers: &str| client.post("/api/Stats/PostActivity", headers, report);
+    assert_eq!(post("x-forwarded-for: 192.0.2.1\r\n").status, 200);
+    let refused = post("x-forwarded-for: 192.0.2.1\r\n");
+    assert_eq!(
+        (refused.status, &refused.json()["code"]),
+        (429, &"Throttled".into())
+    );
+    let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=20).contains(&seconds), "{seconds}");
+    assert_eq!(post("x-forwarded-for: 192.0.2.2\r\n").status, 200);
+    let with_key = format!("x-api-key: {key}\r\nx-forwarded-for: 192.0.2.1\r\n");
+    assert_eq!(post(&with_key).status, 200, "a key has no such bound");
+    // What brings nothing to the disk is served.
+    let headers = "x-forwarded-for: 192.0.2.1\r\n";
+    let count = client.ask("GET", "/api/Stats/queue/count", headers);
+    assert_eq!((count.status, count.body.as_str()), (200, "3"));
+}
+
+#[test]
 fn request_for_an_unknown_host_returns_421() {
     let (server, key) = server(ServerOptions {
         hosts: vec!["fleet.example".to_owned()],

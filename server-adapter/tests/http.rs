@@ -258,7 +258,8 @@ fn shutdown_with_a_stuck_client_ends_in_time() {
     let server = spawn(engine(), options).unwrap();
     let mut client = Client::connect(server.addr());
     client.send(
-        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n",
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         expect: 100-continue\r\ncontent-length: 9\r\n\r\n",
     );
     assert!(client.head().starts_with("http/1.1 100"));
     assert_eq!(server.stop().unwrap().cut_off, 1);

@@ -25,8 +25,10 @@ fn known(route: &Route, workspace: &str) -> String {
         ("stream", "activity"),
     ];
     let takes = |name: &str| {
-        let is_question = route.path.starts_with("/query/");
-        !is_question || route.query.iter().any(|param| param.name == name)
+        // Others ignore what they do not know.
+        let is_strict =
+            route.path.starts_with("/query/") || route.operation_id == "removeTelemetry";
+        !is_strict || route.query.iter().any(|param| param.name == name)
     };
     let good = good.into_iter().filter(|(name, _)| takes(name));
     let good: Vec<_> = good

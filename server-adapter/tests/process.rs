@@ -100,6 +100,46 @@ fn unread_stderr_stops_neither_requests_nor_shutdown() {
     assert_eq!(served.end(), Some(0));
 }
 
+/// Sets how long the files may get that the server writes; `None` for no limit.
+#[cfg(target_os = "linux")]
+fn limit_files(served: &Unread, bytes: Option<u64>) {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let limit = Rlimit {
+        current: bytes,
+        maximum: None,
+    };
+    prlimit(Some(Pid::from_child(&served.child)), Resource::Fsize, limit).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn limit_of_file_sizes_refuses_writes_and_ends_nothing() {
+    let place = Place::new();
+    let mut serve = command(place.path(), "serve --listen 127.0.0.1:0");
+    serve.stdout(Stdio::null());
+    let mut served = Unread::start(serve);
+    let mut client = Client::connect(served.address);
+    let mut post = || client.post("/api/Stats/PostActivity", "", RECORD).status;
+    assert_eq!(post(), 200);
+    limit_files(&served, Some(0));
+    for _ in 0..3 {
+        assert_eq!(post(), 503);
+    }
+    limit_files(&served, None);
+    assert_eq!(post(), 200);
+    served.signal(Signal::TERM);
+    assert_eq!(served.end(), Some(0));
+    // Every other command that writes fails with a message.
+    let program = env!("CARGO_BIN_EXE_deskfleet");
+    let line = format!("ulimit -f 0; exec {program} keys issue --name other --scope read");
+    let mut shell = Command::new("sh");
+    let shell = shell.current_dir(place.path()).args(["-c", &line]);
+    let issued = shell.output().unwrap();
+    let said = String::from_utf8(issued.stderr).unwrap();
+    assert_eq!(issued.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("deskfleet: "), "{said}");
+}
+
 #[test]
 fn second_signal_ends_a_server_that_waits_for_a_client() {
     let place = Place::new();
@@ -108,7 +148,8 @@ fn second_signal_ends_a_server_that_waits_for_a_client() {
     let mut served = Unread::start(serve);
     let mut client = Client::connect(served.address);
     client.send(
-        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n",
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         expect: 100-continue\r\ncontent-length: 9\r\n\r\n",
     );
     assert!(client.head().starts_with("http/1.1 100"));
     served.signal(Signal::TERM);

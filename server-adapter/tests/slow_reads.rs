@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
+mod served;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,8 +12,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use client::Client;
-use deskfleet::{ActivityRecord, Engine, NewKey, Record, Scope};
+use deskfleet::{Engine, NewKey, Scope};
 use deskfleet_server::{ServerOptions, spawn};
+use served::large_day;
 
 const LIST: &str = "/operator/workspaces?q=none";
 const DAY: &str = "/api/Information/Get24HourActivity";
@@ -137,22 +139,6 @@ fn slow_reads_above_the_bound_return_503_and_others_are_served() {
         assert_eq!(client.answer_to("GET").status, 200);
     }
     assert_eq!(ask("192.0.2.1").answer_to("GET").status, 200);
-}
-
-/// Activities that make a response of about 20 MB, more than sockets buffer.
-fn large_day(engine: &Engine) {
-    let filler = "x".repeat(2000);
-    for _ in 0..10 {
-        let record = |id| {
-            Record::Activity(Box::new(ActivityRecord {
-                id: Some(id),
-                tenant_id: filler.as_str().into(),
-                ..ActivityRecord::default()
-            }))
-        };
-        let records: Vec<_> = (0..1000).map(record).collect();
-        engine.record_all(&records).unwrap();
-    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod load;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Output};
 
 use load::{Client, Place, Served, command, done};
@@ -171,6 +173,38 @@ fn import_through_a_server_reports_rejected_lines_once_and_in_order() {
         .collect();
     assert_eq!(named, (2..=101).collect::<Vec<_>>());
     assert!(said.contains("100 of 201 errors shown"), "{said}");
+}
+
+/// A server whose pages all name the same page as the next one.
+fn endless_list() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let page = r#"{"workSpaces":[],"nextToken":"again","hasMore":true}"#;
+    let length = page.len();
+    let response = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{page}"
+    );
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = BufReader::new(stream.try_clone().unwrap()).lines();
+            while head.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            stream.write_all(response.as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn export_of_a_list_that_repeats_its_token_fails() {
+    let place = Place::new();
+    fs::write(place.file("key"), "dfk_x\n").unwrap();
+    let address = endless_list();
+    let line = format!("export workspaces --key-file key --url http://{address}");
+    let output = command(place.path(), &line).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("the list does not end"), "{said}");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 mod client;
 
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use client::Client;
 use deskfleet::{ActionDriver, ActionRequest, Attempt, Config, Engine, ManualClock, Workspace};
@@ -53,4 +54,34 @@ fn readyz_with_an_unattended_or_stalled_action_warns() {
     );
     engine.complete_action(id).unwrap();
     until("ready\n");
+}
+
+#[test]
+fn readyz_looks_at_the_disk_off_the_event_loop() {
+    let threads = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&threads);
+    let probe = move || {
+        let name = std::thread::current().name().map(str::to_owned);
+        asked.lock().unwrap().push(name);
+        Some(u64::MAX)
+    };
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .free_space(probe)
+        .open_in_memory()
+        .unwrap();
+    let options = ServerOptions {
+        maintain_every: None,
+        ..ServerOptions::default()
+    };
+    let server = spawn(engine, options).unwrap();
+    threads.lock().unwrap().clear();
+    let mut client = Client::connect(server.addr());
+    assert_eq!(client.ask("GET", "/readyz", "").body, "ready\n");
+    let threads = threads.lock().unwrap();
+    assert!(!threads.is_empty());
+    // The thread of the event loop has this name.
+    let on_the_loop = |name: &Option<String>| name.as_deref() == Some("deskfleet-server");
+    assert!(!threads.iter().any(on_the_loop), "{threads:?}");
 }

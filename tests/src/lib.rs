@@ -14,6 +14,8 @@
 pub mod cluster;
 pub mod conformance;
 pub mod crash;
+#[cfg(unix)]
+pub mod damaged_queue;
 pub mod disk;
 pub mod event_engine;
 pub mod events;

@@ -4,11 +4,15 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, HistoryQuery, Record, Stream, Workspace};
+use deskfleet::{
+    AuditAction, CommitDriver, Config, Engine, Event, HistoryQuery, ManualClock, Record, Stream,
+    Timestamp, Workspace,
+};
 use http::Request;
 
 const WRITERS: usize = 3;
@@ -147,4 +151,51 @@ fn backup_beside_writers_is_one_moment_of_the_store() {
         assert!(restored.workspace("new").unwrap().is_some());
         assert!(restored.check().unwrap().problems.is_empty());
     }
+}
+
+#[test]
+fn first_start_on_a_copy_is_an_audit_row_and_an_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let made_at: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
+    let seen: Arc<Mutex<Vec<Timestamp>>> = Arc::default();
+    let open = |driver| {
+        let (note, mut config) = (Arc::clone(&seen), Config::default());
+        config.commit_driver = driver;
+        let observer = move |event: &Event<'_>| {
+            if let Event::StartedOnCopy { made_at } = event {
+                note.lock().unwrap().push(*made_at);
+            }
+        };
+        let builder = Engine::builder().clock(ManualClock::new(made_at)).seed(1);
+        builder.observer(observer).config(config)
+    };
+    let starts = |engine: &Engine| {
+        let rows = engine.admin_activity(100).unwrap().into_iter();
+        let starts = rows.filter(|row| row.action == AuditAction::StartOnCopy);
+        starts.map(|row| row.detail.unwrap()).collect::<Vec<_>>()
+    };
+    let said = "the copy was made at 2026-11-20T12:00:00Z: later revocations of keys and holds are missing";
+    let engine = open(CommitDriver::Caller).open(path("a")).unwrap();
+    engine.backup(path("b")).unwrap();
+    engine.close().unwrap();
+    let again = open(CommitDriver::Caller).open(path("a")).unwrap();
+    assert_eq!(starts(&again), [""; 0], "the original is no copy");
+    let read = open(CommitDriver::Caller)
+        .open_read_only(path("b"))
+        .unwrap();
+    assert_eq!(starts(&read), [""; 0]);
+    read.close().unwrap();
+    assert_eq!(*seen.lock().unwrap(), []);
+    for (driver, starts_until_now) in [(CommitDriver::Thread, 1), (CommitDriver::Host, 1)] {
+        let copy = open(driver).open(path("b")).unwrap();
+        assert_eq!(starts(&copy), vec![said; starts_until_now]);
+        assert_eq!(*seen.lock().unwrap(), vec![made_at; starts_until_now]);
+        copy.close().unwrap();
+    }
+    // A copy of the copy is one again.
+    let copy = open(CommitDriver::Caller).open(path("b")).unwrap();
+    copy.backup(path("c")).unwrap();
+    let copy = open(CommitDriver::Host).open(path("c")).unwrap();
+    assert_eq!(starts(&copy), [said, said]);
 }

@@ -1,6 +1,11 @@
 //! Several engines that share a log hold the same.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
 
 use std::time::Duration;
 
@@ -10,6 +15,7 @@ use deskfleet::{
     NewKey, Scope, State, StatsRecord, Stream, WorkspaceList,
 };
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
+use deskfleet_tests::disk::{Disk, Fault};
 
 fn record(engine: &Engine, id: &str, percent: i32) {
     let record = StatsRecord {
@@ -347,4 +353,45 @@ fn a_program_that_ends_soon_is_not_listed_among_the_nodes() {
     let nodes = one.cluster_status().unwrap().unwrap().nodes;
     assert_eq!(nodes.len(), 1, "{nodes:?}");
     assert!(one.workspace("ws-1").unwrap().is_some());
+}
+
+#[test]
+fn a_node_without_space_for_an_entry_refuses_the_keys_that_later_ones_revoke() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let one = node(1, &clock, &log);
+    let disk = Disk::new();
+    // What is applied is written at once, and not first when it is synced.
+    let two = builder(2, &clock).limits(|limits| limits.cache_bytes = 0);
+    let two = two.log(log, "node-2");
+    let two = two.open_backend(disk.backend()).unwrap();
+    let issued = ["a", "b"].map(|name| {
+        let key = NewKey {
+            name: name.into(),
+            scopes: [Scope::Admin].into_iter().collect(),
+            expires: None,
+        };
+        one.issue_key(key).unwrap()
+    });
+    follow(&two);
+    let status = |key: usize| {
+        let request = http::Request::get("/query/key").header("x-api-key", &issued[key].secret);
+        two.handle(request.body(Bytes::new()).unwrap())
+            .status()
+            .as_u16()
+    };
+    assert_eq!([status(0), status(1)], [200, 200]);
+    disk.fail(Fault::Full(0));
+    for id in 0..2000 {
+        record(&one, &format!("ws-{id}"), 50);
+    }
+    let before = one.position();
+    one.revoke_key(issued[0].info.id).unwrap();
+    assert!(refusal(two.follow(Duration::ZERO)).is_for_space());
+    assert!(two.position() < before);
+    assert_eq!([status(0), status(1)], [401, 200]);
+    disk.fail(Fault::None);
+    follow(&two);
+    assert_eq!(two.position(), one.position());
+    assert_eq!([status(0), status(1)], [401, 200]);
 }

@@ -1,7 +1,9 @@
-//! Damaged segments of the queue: bytes flipped, sectors lost, files cut, removed or exchanged. The store is refused, or
-//! returns what the whole one does. Only damage to the very last frame looks like a write that was cut short; and the
-//! last segment, where all of it is gone, like one that was never begun.
+//! Damaged segments of the queue: bytes flipped, sectors lost, files cut, removed or exchanged. The store returns what the whole one
+//! does; or it says that it is damaged, and lacks the records of the frames that were hit and nothing else; or it is refused. Only
+//! damage to the very last frame looks like a write that was cut short; and the last segment, where all of it is gone, like one that
+//! was never begun.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,11 +16,14 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use deskfleet::{Config, Engine, EngineError, ErrorKind, ManualClock, error_chain};
+use deskfleet::{
+    Config, Engine, EngineError, ErrorKind, HistoryQuery, ManualClock, Record, Stream, error_chain,
+};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, stats};
 use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::recording::{Io, Recorder};
+use deskfleet_tests::damaged_queue::id_of;
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::files::{Contents, FileId, Files, Queue};
 
@@ -34,6 +39,21 @@ fn open(disk: &impl Files) -> Result<Engine, EngineError> {
     Queue::Folder.open(builder.seed(5), &Config::default(), disk)
 }
 
+/// Bytes of a segment.
+type Bytes = (u32, Range<usize>);
+
+/// The records of the desktop.
+fn records(engine: &Engine) -> Vec<Record> {
+    let page = engine
+        .history(&HistoryQuery {
+            limit: 500,
+            ..HistoryQuery::new(Stream::Stats, "ws-0")
+        })
+        .unwrap();
+    let records = page.records.into_iter();
+    records.map(|received| received.record).collect()
+}
+
 /// A store with a queue in several segments, as a crash leaves it.
 struct Sample {
     contents: Contents,
@@ -42,6 +62,10 @@ struct Sample {
     before: Facts,
     /// Without all frames of its segment.
     begun: Facts,
+    /// What it says of the desktop.
+    records: Vec<Record>,
+    /// The id of each record of the queue, and where its frame is.
+    frames: Vec<(i32, Bytes)>,
     /// The segment of the last frame.
     last: u32,
     /// The bytes of that frame.
@@ -90,10 +114,13 @@ impl Sample {
         let mut before = Facts::of(&engine).unwrap();
         let mut begun = before.clone();
         let (mut last, mut last_frame) = (0, 0..0);
+        let mut frames = Vec::new();
         for id in 0..FRAMES {
             before = Facts::of(&engine).unwrap();
             post(10 + id);
             (last, last_frame) = last_write(&disk.log());
+            let start = last_frame.start.max(SECTOR);
+            frames.push((10 + id, (last, start..last_frame.end)));
             if last_frame.start == 0 {
                 begun = before.clone();
             }
@@ -102,6 +129,8 @@ impl Sample {
         Self {
             contents: disk.contents(),
             facts: Facts::of(&engine).unwrap(),
+            records: records(&engine),
+            frames,
             before,
             begun,
             last,
@@ -124,6 +153,46 @@ impl Sample {
         contents
     }
 
+    /// The ids of the records in frames that these bytes are a part of.
+    fn hit(&self, (number, bytes): &Bytes) -> Vec<i32> {
+        let is_hit = |(_, (segment, frame)): &&(i32, Bytes)| {
+            segment == number && frame.start < bytes.end && bytes.start < frame.end
+        };
+        self.frames
+            .iter()
+            .filter(is_hit)
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    /// Whether the engine says that it is damaged, and lacks what was hit and nothing else, then and once it is filed, closed and opened
+    /// again.
+    fn lacks_only(&self, disk: &Disk, engine: &Engine, hit: &[i32]) -> Result<(), String> {
+        let is_kept = |record: &&Record| !hit.contains(&id_of(record));
+        let kept: Vec<_> = self.records.iter().filter(is_kept).cloned().collect();
+        let look = |engine: &Engine, when: &str| {
+            let ready = engine.ready().map_err(|error| error.kind());
+            if ready != Err(ErrorKind::Corrupted) {
+                return Err(format!("{when} it is {ready:?}"));
+            }
+            let found = records(engine);
+            let ids: Vec<_> = found.iter().map(id_of).collect();
+            if found != kept {
+                return Err(format!("{when} it has {ids:?} without {hit:?}"));
+            }
+            if engine.check().unwrap().problems.len() != 1 {
+                return Err(format!("{when} `check` finds nothing"));
+            }
+            Ok(())
+        };
+        look(engine, "as it was opened")?;
+        engine.file_pending().unwrap();
+        look(engine, "filed")?;
+        engine.close().unwrap();
+        let engine = open(disk).map_err(|error| error_chain(&error))?;
+        look(&engine, "opened again")
+    }
+
     /// What damage to these bytes of a segment may undo.
     fn undoes(&self, number: u32, bytes: &Range<usize>) -> Undoes {
         let frame = &self.last_frame;
@@ -141,29 +210,47 @@ struct Count {
     refused: usize,
     right: usize,
     undone: usize,
+    /// Without records that were hit.
+    lacking: usize,
     wrong: Vec<String>,
 }
 
 impl Count {
-    /// Opens a damaged store and compares it with the whole one.
-    fn sort(&mut self, sample: &Sample, damaged: &Contents, undoes: Undoes, damage: &str) {
+    /// Opens a store of which these bytes are damaged, and compares it with the whole one.
+    fn sort(
+        &mut self,
+        sample: &Sample,
+        damaged: &Contents,
+        (undoes, bytes): (Undoes, &Bytes),
+        damage: &str,
+    ) {
         let disk = Disk::holding(damaged.clone());
-        let outcome = catch_unwind(AssertUnwindSafe(|| Facts::of(&open(&disk)?)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let engine = open(&disk)?;
+            let facts = Facts::of(&engine)?;
+            let lacks = engine.ready().is_err();
+            let lacking = lacks.then(|| sample.lacks_only(&disk, &engine, &sample.hit(bytes)));
+            Ok::<_, EngineError>((facts, lacking))
+        }));
         let wrong = match outcome {
             Err(_) => "a panic".to_owned(),
-            Ok(Ok(facts)) if facts == sample.facts => {
+            Ok(Ok((_, Some(Ok(()))))) => {
+                self.lacking += 1;
+                return;
+            }
+            Ok(Ok((_, Some(Err(said))))) => said,
+            Ok(Ok((facts, None))) if facts == sample.facts => {
                 self.right += 1;
                 return;
             }
-            Ok(Ok(facts)) if undoes == Undoes::LastFrame && facts == sample.before => {
+            Ok(Ok((facts, None)))
+                if undoes == Undoes::LastFrame && facts == sample.before
+                    || undoes == Undoes::LastSegment && facts == sample.begun =>
+            {
                 self.undone += 1;
                 return;
             }
-            Ok(Ok(facts)) if undoes == Undoes::LastSegment && facts == sample.begun => {
-                self.undone += 1;
-                return;
-            }
-            Ok(Ok(facts)) => facts.differences(&sample.facts).join("\n"),
+            Ok(Ok((facts, None))) => facts.differences(&sample.facts).join("\n"),
             Ok(Err(error)) => {
                 let clear = matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::ForeignFile);
                 if clear && undoes == Undoes::Nothing && disk.contents() == *damaged {
@@ -183,8 +270,8 @@ impl Count {
     fn demand(&self, what: &str) {
         let (wrong, first) = (self.wrong.len(), self.wrong.iter().take(5));
         println!(
-            "{what}: {} refused, {} right, {} without the last frame, {wrong} wrong",
-            self.refused, self.right, self.undone
+            "{what}: {} refused, {} right, {} without what was hit, {} without the last frame, {wrong} wrong",
+            self.refused, self.right, self.lacking, self.undone
         );
         let first: Vec<_> = first.cloned().collect();
         assert!(wrong == 0, "{wrong} are wrong:\n{}", first.join("\n\n"));
@@ -205,10 +292,12 @@ fn flipped_bit_of_a_segment_is_refused_or_harmless_or_undoes_the_last_frame() {
             let damaged = sample.changed(number, |bytes| bytes[at] ^= 1 << (at % 8));
             let undoes = sample.undoes(number, &(at..at + 1));
             let damage = format!("byte {at} of segment {number}");
-            count.sort(&sample, &damaged, undoes, &damage);
+            let hit = (number, at..at + 1);
+            count.sort(&sample, &damaged, (undoes, &hit), &damage);
         }
     }
     assert!(count.undone > 0, "the last frame was never hit");
+    assert!(count.lacking > 100, "{}", count.lacking);
     count.demand("flipped bits");
 }
 
@@ -222,7 +311,8 @@ fn lost_or_swapped_sector_of_a_segment_is_refused_or_harmless_or_undoes_the_last
             let undoes = sample.undoes(number, &sector);
             let lost = sample.changed(number, |bytes| bytes[sector.clone()].fill(0));
             let damage = format!("lost sector at {start} of segment {number}");
-            count.sort(&sample, &lost, undoes, &damage);
+            let hit = (number, sector.clone());
+            count.sort(&sample, &lost, (undoes, &hit), &damage);
             for (other, length) in sample.segments() {
                 if other == number || start + SECTOR > length {
                     continue;
@@ -231,7 +321,7 @@ fn lost_or_swapped_sector_of_a_segment_is_refused_or_harmless_or_undoes_the_last
                 let swapped =
                     sample.changed(number, |bytes| bytes[sector.clone()].copy_from_slice(from));
                 let damage = format!("sector at {start} of segment {number} from {other}");
-                count.sort(&sample, &swapped, undoes, &damage);
+                count.sort(&sample, &swapped, (undoes, &hit), &damage);
             }
         }
     }
@@ -251,7 +341,8 @@ fn cut_segment_is_refused_or_harmless_or_undoes_the_last_frame() {
                 Undoes::Nothing
             };
             let damage = format!("{left} bytes of segment {number}");
-            count.sort(&sample, &damaged, undoes, &damage);
+            let hit = (number, left..length);
+            count.sort(&sample, &damaged, (undoes, &hit), &damage);
         }
     }
     count.demand("cut");
@@ -271,7 +362,7 @@ fn removed_or_exchanged_segment_is_refused_or_harmless() {
             count.sort(
                 &sample,
                 &damaged,
-                Undoes::Nothing,
+                (Undoes::Nothing, &(number, 0..0)),
                 &format!("{number} is {other}"),
             );
         }
@@ -282,7 +373,13 @@ fn removed_or_exchanged_segment_is_refused_or_harmless() {
         } else {
             Undoes::Nothing
         };
-        count.sort(&sample, &damaged, undoes, &format!("without {number}"));
+        let hit = (number, 0..0);
+        count.sort(
+            &sample,
+            &damaged,
+            (undoes, &hit),
+            &format!("without {number}"),
+        );
     }
     count.demand("files");
 }

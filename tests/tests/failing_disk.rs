@@ -10,11 +10,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use deskfleet::{CommitDriver, Engine, Event, ManualClock, WorkspaceQuery};
+use deskfleet::{
+    ActivityRecord, CommitDriver, Engine, ErrorKind, Event, ManualClock, Record, WorkspaceQuery,
+};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, fleet};
-use deskfleet_tests::disk::{Disk, Fault};
-use deskfleet_tests::files::Queue;
+use deskfleet_tests::disk::{Disk, Fault, Operation};
+use deskfleet_tests::files::{Part, Queue};
 use deskfleet_tests::posting::{batch_status, engine, engine_on, ids, post};
 
 /// Records that each thread posts.
@@ -226,4 +228,29 @@ fn failed_sweeps_under_a_clock_ahead_advance_retention_by_a_day_an_hour() {
     let _ = engine.maintain();
     disk.fail(Fault::None);
     assert_eq!(ids(&engine, 0), [1], "after {failed} sweeps that failed");
+}
+
+#[test]
+fn engine_that_cannot_file_is_not_ready_until_it_can() {
+    let disk = Disk::new();
+    let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+    let engine = builder
+        .seed(7)
+        .open_backend_with_queue(disk.backend(), disk.folder())
+        .unwrap();
+    let record = ActivityRecord {
+        instance_id: "ws-1".into(),
+        ..ActivityRecord::default()
+    };
+    engine.record(Record::Activity(Box::new(record))).unwrap();
+    engine.ready().unwrap();
+    disk.fail_part(Part::Queue, Fault::From(Operation::Read, 0));
+    for _ in 0..2 {
+        let failed = engine.file_pending().unwrap_err();
+        assert_eq!(failed.kind(), ErrorKind::StorageUnavailable);
+        assert_eq!(engine.ready().unwrap_err().to_string(), failed.to_string());
+    }
+    disk.fail(Fault::None);
+    assert_eq!(engine.file_pending().unwrap(), 1);
+    engine.ready().unwrap();
 }

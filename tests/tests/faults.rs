@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::process::Command;
 
 use bytes::Bytes;
-use deskfleet::{ActivityRecord, Engine, ManualClock, NewKey, Nullable, Record, Scope};
+use deskfleet::{ActivityRecord, Engine, ErrorKind, ManualClock, NewKey, Nullable, Record, Scope};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::{Disk, Fault, Operation};
 use deskfleet_tests::failing::{Acknowledged, Case, PROFILE, failure_of_the_disk, status};
@@ -40,7 +40,12 @@ fn reads(engine: &Engine, key: &str) -> Vec<u16> {
 fn writes(engine: &Engine, acknowledged: &mut Acknowledged, large: bool) {
     if large {
         let grown = engine.record_all(&vec![long_activity(); 40]);
+        // It says so where it finds too little space to move what is stored.
         let compacted = engine.compact().map(drop);
+        let compacted = match compacted {
+            Err(error) if error.kind() == ErrorKind::LowDisk => Ok(()),
+            compacted => compacted,
+        };
         for error in [grown.err(), compacted.err()].into_iter().flatten() {
             failure_of_the_disk(&error);
         }

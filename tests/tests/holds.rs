@@ -8,12 +8,15 @@
     reason = "tests"
 )]
 
+use std::path::Path;
+
 use deskfleet::{
-    ActivityRecord, Engine, HistoryQuery, ManualClock, Nullable, Record, StatsRecord, Stream,
-    Timestamp, Workspace,
+    ActionRequest, ActivityRecord, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock,
+    Nullable, Record, StatsRecord, Stream, Timestamp, Workspace,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use redb::{Database, ReadableTable as _, TableDefinition};
 
 const DAY: i64 = 86_400;
 
@@ -189,5 +192,124 @@ proptest! {
         clock.set(now.plus_seconds(400 * DAY));
         engine.apply_retention().unwrap();
         prop_assert_eq!(held(&engine), Vec::<i32>::new());
+    }
+}
+
+/// Other spellings of the id `ws-1`.
+const SPELLED: [&str; 6] = [
+    "WS-1",
+    "Ws-1",
+    "ws-1 ",
+    "\u{a0}ws-1",
+    "w\u{200b}s-1",
+    "\u{202e}WS-1",
+];
+
+fn builder() -> EngineBuilder {
+    let clock = ManualClock::new("2026-11-20T12:00:00Z".parse().unwrap());
+    Engine::builder().clock(clock).seed(7)
+}
+
+fn named(id: &str) -> Workspace {
+    Workspace {
+        id: id.to_owned(),
+        state: Some("AVAILABLE".into()),
+        ..Workspace::default()
+    }
+}
+
+#[test]
+fn new_id_that_exists_in_another_spelling_is_refused() {
+    let engine = builder().open_in_memory().unwrap();
+    engine.put_workspace(named("ws-1")).unwrap();
+    engine.put_workspace(named("WS-UPPER")).unwrap();
+    let is_refused = |result: deskfleet::Result<()>, id: &str| {
+        let kind = result.map_err(|error| error.kind());
+        assert_eq!(kind, Err(ErrorKind::InvalidParameter), "{id:?}");
+    };
+    for id in SPELLED.into_iter().chain(["ws-upper", "Ws-Upper"]) {
+        is_refused(engine.put_workspace(named(id)), id);
+        let several = vec![named("ws-2"), named(id)];
+        is_refused(engine.put_workspaces(several).map(drop), id);
+        let mut import = engine.import();
+        import
+            .push(format!("{{\"workSpId\":\"{id}\"}}\n").as_bytes())
+            .unwrap();
+        assert_eq!(import.finish().unwrap().rejected, 1, "{id:?}");
+    }
+    for id in ["ws-3 ", "\tws-3", "ws\u{ad}-3", "ws-3\u{feff}"] {
+        is_refused(engine.put_workspace(named(id)), id);
+    }
+    let twice = vec![named("ws-4"), named("WS-4")];
+    is_refused(engine.put_workspaces(twice).map(drop), "ws-4 twice");
+    // What exists is written again, and frees its id when it is removed.
+    engine
+        .put_workspaces(vec![named("ws-1"), named("WS-UPPER")])
+        .unwrap();
+    engine.remove_workspace("WS-UPPER").unwrap();
+    engine.put_workspace(named("ws-upper")).unwrap();
+    assert!(engine.check().unwrap().problems.is_empty());
+}
+
+/// Gives the store at `path` a copy of the workspace `ws-1` under other ids, as older versions stored them.
+fn respell(path: &Path, held: bool) {
+    const WORKSPACES: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("workspaces");
+    const META: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("meta");
+    let database = Database::create(path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(WORKSPACES).unwrap();
+        let mut value = table
+            .get(b"ws-1".as_slice())
+            .unwrap()
+            .unwrap()
+            .value()
+            .to_vec();
+        // The flag of a hold.
+        assert_eq!(value[0] & 2 != 0, held);
+        value[0] &= !2;
+        for id in SPELLED {
+            table.insert(id.as_bytes(), value.as_slice()).unwrap();
+        }
+        let mut meta = transaction.open_table(META).unwrap();
+        let folding = meta
+            .get(b"folding".as_slice())
+            .unwrap()
+            .unwrap()
+            .value()
+            .to_vec();
+        meta.insert(b"folding".as_slice(), &folding[..3]).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+#[test]
+fn hold_holds_the_spellings_that_an_older_store_has() {
+    for before in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fleet.redb");
+        let engine = builder().open(&path).unwrap();
+        engine.put_workspace(named("ws-1")).unwrap();
+        if before {
+            engine.place_hold("ws-1", "Doe v. Roe", None).unwrap();
+        }
+        engine.close().unwrap();
+        respell(&path, before);
+        let engine = builder().open(&path).unwrap();
+        if !before {
+            engine.place_hold("ws-1", "Doe v. Roe", None).unwrap();
+        }
+        for id in SPELLED {
+            let refused = engine.act(ActionRequest::terminate(id)).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::LitigationHold, "{id:?}");
+        }
+        assert!(engine.check().unwrap().problems.is_empty());
+        engine.place_hold("ws-1", "Another", None).unwrap();
+        engine.release_hold("ws-1").unwrap();
+        for id in SPELLED {
+            let view = engine.workspace(id).unwrap().unwrap();
+            assert_eq!(view.litigation_hold, None, "{id:?}");
+        }
+        engine.close().unwrap();
     }
 }

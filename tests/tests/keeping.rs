@@ -1,4 +1,4 @@
-//! Changes around the file of an open engine: it is removed, replaced, opened twice, or the disk fills up.
+//! Changes around the file of an open engine: it is removed, replaced, or opened twice.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,12 +11,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use deskfleet::{
-    CommitDriver, Config, Engine, EngineBuilder, ErrorKind, Event, ManualClock, NewKey, Scope,
-};
+use deskfleet::{Config, Engine, EngineBuilder, ErrorKind, Event, ManualClock, NewKey, Scope};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::posting::{ids, post};
 use http::Request;
@@ -91,65 +88,37 @@ fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
     );
 }
 
-/// An engine whose disk has this much free space.
-fn with_space(driver: CommitDriver) -> (Engine, Arc<AtomicU64>) {
+#[test]
+fn access_without_room_for_its_row_is_answered_and_reported() {
     let free = Arc::new(AtomicU64::new(32 * MIB));
-    let reported = Arc::clone(&free);
-    let mut config = Config::default();
-    config.commit_driver = driver;
-    let builder = builder().config(config);
-    let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
-    (builder.open_in_memory().unwrap(), free)
-}
-
-fn is_low<T>(result: deskfleet::Result<T>) -> bool {
-    result.is_err_and(|error| error.kind() == ErrorKind::LowDisk)
-}
-
-#[test]
-fn low_disk_stops_writes_and_not_revocation_filing_or_retention() {
-    let (engine, free) = with_space(CommitDriver::Caller);
-    let keys = ["a", "b", "c"].map(|name| key(&engine, name));
-    assert_eq!(status(&engine, 1), 200);
-    free.store(32 * MIB - 1, Ordering::SeqCst);
-    assert_eq!(status(&engine, 2), 503);
-    assert!(is_low(engine.ready()));
-    engine.revoke_key(keys[0].info.id).unwrap();
-    assert_eq!(engine.file_pending().unwrap(), 1);
-    engine.maintain().unwrap();
-    engine.apply_retention().unwrap();
-    free.store(4 * MIB, Ordering::SeqCst);
-    engine.revoke_key(keys[1].info.id).unwrap();
-    free.store(4 * MIB - 1, Ordering::SeqCst);
-    assert!(is_low(engine.revoke_key(keys[2].info.id)));
-    assert!(is_low(engine.apply_retention()));
-    // A last use that is still to be stored must not make it fail.
-    let list = Request::get("/operator/keys").header("x-api-key", &keys[2].secret);
-    let list = list.body(Bytes::new()).unwrap();
-    assert_eq!(engine.handle(list).status(), 200);
-    engine.close().unwrap();
-}
-
-#[test]
-fn revocation_beside_posts_on_a_low_disk_succeeds_and_posts_fail() {
-    let (engine, free) = with_space(CommitDriver::Host);
-    let [issued, _] = ["a", "b"].map(|name| key(&engine, name));
-    let revoke = Request::delete(format!("/operator/keys/{}", issued.info.id));
-    let revoke = revoke.header("x-api-key", &issued.secret);
-    let revoke = revoke.body(Bytes::new()).unwrap();
-    free.store(5 * MIB, Ordering::SeqCst);
-    let requests = [post(0, 1), revoke, post(0, 2)];
-    let mut futures = requests.map(|request| Box::pin(engine.call(request)));
-    engine.commit_pending();
-    let statuses = futures.each_mut().map(|future| {
-        let mut context = Context::from_waker(Waker::noop());
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(response) => response.status().as_u16(),
-            Poll::Pending => panic!("the commit is over"),
+    let (reported, said) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
+    let note = Arc::clone(&said);
+    let observer = move |event: &Event<'_>| {
+        if let Event::Unaudited { action } = event {
+            note.lock().unwrap().push(*action);
         }
-    });
-    assert_eq!(statuses, [503, 200, 503]);
-    assert_eq!(engine.queue_count(), 0);
+    };
+    let builder = builder().observer(observer);
+    let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
+    let engine = builder.open_in_memory().unwrap();
+    let admin = key(&engine, "admin").secret;
+    let get = |target: &str| {
+        let request = Request::get(target).header("x-api-key", &admin);
+        let response = engine.handle(request.body(Bytes::new()).unwrap());
+        response.status().as_u16()
+    };
+    let targets = ["/operator/keys", "/query/export?stream=stats"];
+    let refused = ["/query/export", "/query/export?stream=x"];
+    free.store(5 * MIB, Ordering::SeqCst);
+    assert_eq!(targets.map(get), [200, 200]);
+    assert_eq!(*said.lock().unwrap(), ["ListKeys", "QueryExport"]);
+    assert_eq!(refused.map(get), [400, 400]);
+    assert_eq!(said.lock().unwrap().len(), 4);
+    assert_eq!(engine.admin_activity(10).unwrap().len(), 1, "the key");
+    free.store(32 * MIB, Ordering::SeqCst);
+    assert_eq!(targets.map(get), [200, 200]);
+    assert_eq!(said.lock().unwrap().len(), 4);
+    assert_eq!(engine.admin_activity(10).unwrap().len(), 3);
 }
 
 #[test]
@@ -195,6 +164,9 @@ fn read_only_engine_reads_copies_and_changes_no_byte() {
         let list = Request::get("/operator/keys").header("x-api-key", &issued.secret);
         let list = list.body(Bytes::new()).unwrap();
         assert_eq!(engine.handle(list).status(), 200);
+        let export = Request::get("/query/export?stream=x").header("x-api-key", &issued.secret);
+        let export = export.body(Bytes::new()).unwrap();
+        assert_eq!(engine.handle(export).status(), 400);
         assert_eq!(status(&engine, 2), 503);
         assert!(engine.compact().is_err());
         let copy = path.with_extension("copy");

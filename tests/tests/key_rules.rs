@@ -6,14 +6,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, ManualClock, NewKey, Scope};
+use deskfleet::{CommitDriver, Config, Engine, ManualClock, NewKey, Scope, Timestamp};
 use deskfleet_tests::conformance::case::NOW;
 use http::{Request, StatusCode};
 
 fn engine() -> Engine {
     let mut config = Config::default();
     config.commit_driver = CommitDriver::Host;
-    let clock = ManualClock::new(NOW.parse().unwrap());
+    with_clock(config, ManualClock::new(NOW.parse().unwrap()))
+}
+
+fn with_clock(config: Config, clock: ManualClock) -> Engine {
     let builder = Engine::builder().clock(clock).seed(7).config(config);
     builder.open_in_memory().unwrap()
 }
@@ -70,4 +73,33 @@ fn concurrent_revocations_leave_an_admin_key() {
     assert_eq!(statuses.map(|status| status.as_u16()), [200, 409]);
     let live = engine.keys();
     assert_eq!(live.iter().filter(|key| key.revoked.is_none()).count(), 1);
+}
+
+#[test]
+fn key_that_ended_longer_ago_than_the_audit_is_kept_is_deleted() {
+    let start: Timestamp = NOW.parse().unwrap();
+    let clock = ManualClock::new(start);
+    let engine = with_clock(Config::default(), clock.clone());
+    let issue = |name: &str, days: Option<i64>| {
+        let key = NewKey {
+            name: name.to_owned(),
+            scopes: [Scope::Read].into_iter().collect(),
+            expires: days.map(|days| start.plus_seconds(days * 86_400)),
+        };
+        engine.issue_key(key).unwrap().info.id
+    };
+    let (kept, revoked) = (issue("kept", None), issue("revoked", None));
+    let (expires, later) = (issue("expires", Some(1)), issue("later", Some(300)));
+    let newest = issue("newest", None);
+    engine.revoke_key(revoked).unwrap();
+    engine.revoke_key(newest).unwrap();
+    let left_after = |days: i64| {
+        clock.set(start.plus_seconds(days * 86_400));
+        engine.apply_retention().unwrap();
+        engine.keys().iter().map(|key| key.id).collect::<Vec<_>>()
+    };
+    assert_eq!(left_after(365), [kept, revoked, expires, later, newest]);
+    assert_eq!(left_after(367), [kept, later, newest]);
+    // The newest stays, so that no start takes the store for one that never had a key.
+    assert_eq!(left_after(700), [kept, newest]);
 }

@@ -236,7 +236,7 @@ export class Engine {
     placeHold(workSpaceId: string, hold: NewHold): Promise<void>;
     releaseHold(workSpaceId: string): Promise<void>;
     issueKey(key: Omit<NewKey, "expires"> & { expires?: string | Date | null }): Promise<IssuedKey>;
-    /** Of the last accepted key with scope `admin` only with `force`. */
+    /** Of the last accepted key with scope `admin` that does not expire only with `force`. */
     revokeKey(id: number, how?: { force?: boolean }): Promise<void>;
     keys(): Promise<KeyInfo[]>;
     /** One page of the outbox. */

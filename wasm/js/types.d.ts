@@ -54,7 +54,7 @@ export interface ActivityRecordPage {
     hasMore: boolean;
 }
 
-/** One row of the audit: a call that changed the fleet, or tried to. Serialized as `GetAdminActivity` returns it: without `Self::api_key_id`. */
+/** One row of the audit: a call that changed the fleet or took much of it out, or tried to. Serialized as `GetAdminActivity` returns it: without `Self::api_key_id`. */
 export interface AdminActivity {
     /** Number of the row; never used twice. */
     id: number;
@@ -78,7 +78,7 @@ export interface AdminActivity {
     newState: string | null;
     /** When the action ended, or was refused. */
     completedTime: string | null;
-    /** Code of the refusal, or what the host said of a failure. */
+    /** Code of the refusal, what the host said of a failure, or what changed of an identity; then how many calls the row counts. */
     detail: string | null;
     /** Name of the key used; null where the host itself acted. */
     apiKeyName: string | null;
@@ -131,7 +131,13 @@ export type AuditAction =
     | "IssueKey"
     | "RevokeKey"
     | "ImportWorkSpaces"
-    | "UpdateWorkSpace";
+    | "UpdateWorkSpace"
+    | "BackUp"
+    | "DownloadBackup"
+    | "QueryExport"
+    | "ListKeys"
+    | "StartOnCopy"
+    | "RemoveTelemetry";
 
 /** One page of the audit, newest first. */
 export interface AuditPage {
@@ -179,7 +185,7 @@ export interface AuditRow {
     newState: string | null;
     /** When the action ended, or was refused. */
     completedTime: string | null;
-    /** Code of the refusal, or what the host said of a failure. */
+    /** Code of the refusal, what the host said of a failure, or what changed of an identity; then how many calls the row counts. */
     detail: string | null;
     /** Name of the key used; null where the host itself acted. */
     apiKeyName: string | null;
@@ -237,6 +243,8 @@ export interface EventDetail {
     computeType?: string | null;
     /** `import.committed`: workspaces that this part created. */
     created?: number | null;
+    /** `telemetry.filed`: records that were acknowledged and could not be read any more; absent where there are none. They are in no history. */
+    damaged?: number | null;
     /** `action.accepted`: when the clock ends it; absent where the host does. */
     dueAt?: string | null;
     /** `key.issued`: when it expires; absent for never. */
@@ -616,7 +624,7 @@ export interface PreviewRows {
  * - `AmbiguousWorkSpace`: The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
  * - `UnsupportedConfiguration`: The workspace cannot change from its compute type to that one; or the server was started without what this needs.
  * - `DuplicateKeyName`: A live key of that name exists.
- * - `LastAdminKey`: The key is the last live one with scope `admin`; `force=true` revokes it all the same.
+ * - `LastAdminKey`: The key is the last live one with scope `admin` that does not expire; `force=true` revokes it all the same.
  * - `PayloadTooLarge`: The body is larger than the configured limit.
  * - `UriTooLong`: The path and the query are longer than the configured limit, by default 8 KiB.
  * - `UnsupportedMediaType`: The `Content-Type` or the `Content-Encoding` of the body is not supported.
@@ -627,7 +635,7 @@ export interface PreviewRows {
  * - `QueueFull`: The telemetry queue is full; nothing was accepted. Try again after `Retry-After` seconds.
  * - `StorageUnavailable`: The store cannot be read or written now. Nothing was written.
  * - `Indeterminate`: The store failed while this was written: it may take effect or not. Read before you try again.
- * - `LowDisk`: The disk is nearly full; nothing was written.
+ * - `LowDisk`: The disk is nearly full; this was not written.
  * - `ServerBusy`: The server has as many requests as it may. Only servers return it.
  */
 export type ProblemCode =
@@ -866,6 +874,14 @@ export interface ReceivedStatsRecord {
     tenantId?: string | null;
     /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
     instanceId?: string | null;
+}
+
+/** How many records were removed. */
+export interface RemovedTelemetry {
+    /** Records that were removed. */
+    removed: number;
+    /** Selected records that were kept, as they may belong to a workspace on litigation hold: of history those of the same instance, stream and day as one that does. */
+    kept: number;
 }
 
 /** The record of a workspace was removed; the desktop itself was not touched. */

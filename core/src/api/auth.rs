@@ -40,9 +40,18 @@ pub(crate) fn authenticate(
             "The API key is missing or not accepted.",
         )
     };
-    let secret = secret(&head.headers, Query::new(head.uri.query())).ok_or_else(refused)?;
-    let key = core.accepted_key(&keys::hash(&secret));
-    key.ok_or_else(refused).map(Some)
+    carried(core, head).ok_or_else(refused).map(Some)
+}
+
+/// The key that a request carries, if it is accepted.
+fn carried(core: &EngineCore, head: &Parts) -> Option<Arc<LiveKey>> {
+    let secret = secret(&head.headers, Query::new(head.uri.query()))?;
+    core.accepted_key(&keys::hash(&secret))
+}
+
+/// Whether a request carries a key that is accepted, also where none is needed.
+pub(crate) fn carries_key(core: &EngineCore, head: &Parts) -> bool {
+    carried(core, head).is_some()
 }
 
 /// Refuses a key that is above its rate.

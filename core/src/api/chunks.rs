@@ -75,13 +75,18 @@ impl Chunks {
     }
 }
 
-/// The whole response at once, made of its first chunk and the rest.
+/// A response with the first chunk of its body, and the rest if there is one.
+pub(crate) type Made = (Response<Bytes>, Option<Chunks>);
+
+/// The whole response at once, made of its first chunk and the rest if there is one.
 pub(crate) fn collect(
     core: &EngineCore,
     traceparent: Option<&HeaderValue>,
-    response: Response<Bytes>,
-    mut chunks: Chunks,
+    (response, chunks): Made,
 ) -> Response<Bytes> {
+    let Some(mut chunks) = chunks else {
+        return response;
+    };
     let (head, first) = response.into_parts();
     let mut whole = Vec::from(first);
     loop {
@@ -97,7 +102,7 @@ pub(crate) fn collect(
 }
 
 /// Reads tables as they are, at the moment at which the response began.
-fn reader_at(core: &EngineCore, now: Timestamp) -> Result<Reader> {
+pub(super) fn reader_at(core: &EngineCore, now: Timestamp) -> Result<Reader> {
     let mut reader = core.reader()?;
     reader.now = now;
     Ok(reader)

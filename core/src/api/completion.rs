@@ -6,11 +6,13 @@ use bytes::Bytes;
 use http::{HeaderValue, Response};
 
 use crate::engine_core::{EngineCore, Outcomes, PendingWrite};
-use crate::mutation::{Mutation, Outcome};
+use crate::mutation::{AuditAccess, AuditRefusal, Mutation, Outcome};
+use crate::observer::Event;
 use crate::wire::list::ListBody;
+use crate::wire::problem::Problem;
 use crate::wire::reply;
 
-use super::chunks::{Chunks, Items};
+use super::chunks::{Chunks, Items, Made};
 use super::import::Import;
 use super::{Call, Failure, Handled};
 
@@ -27,8 +29,10 @@ pub(crate) enum Completion {
     Import(Box<Import>),
 }
 
-/// Makes a response of what the writes returned.
-pub(crate) struct Respond(Box<dyn FnOnce() -> Result<Response<Bytes>, Failure> + Send>);
+/// Makes a response of the outcome of the writes, which is the first error among them.
+pub(crate) struct Respond(Box<MakeResponse>);
+
+type MakeResponse = dyn FnOnce(&EngineCore, Outcome) -> Result<Made, Failure> + Send;
 
 impl fmt::Debug for Respond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,17 +41,16 @@ impl fmt::Debug for Respond {
 }
 
 impl Respond {
-    /// The response, now that all outcomes are there; `outcome` is the first error among them.
+    /// The response, now that all outcomes are there.
     pub(crate) fn respond(
         self,
         core: &EngineCore,
         traceparent: Option<&HeaderValue>,
         outcome: Outcome,
-    ) -> Response<Bytes> {
-        let response = outcome.map_err(Failure::Engine).and_then(|()| (self.0)());
-        response.unwrap_or_else(|failure| {
+    ) -> Made {
+        (self.0)(core, outcome).unwrap_or_else(|failure| {
             let problem = failure.into_problem(core);
-            super::problem(core, &problem, traceparent)
+            (super::problem(core, &problem, traceparent), None)
         })
     }
 }
@@ -58,7 +61,46 @@ impl Completion {
         outcomes: Outcomes,
         respond: impl FnOnce() -> Result<Response<Bytes>, Failure> + Send + 'static,
     ) -> Self {
-        Self::Pending(outcomes, Respond(Box::new(respond)))
+        let make = |_: &EngineCore, outcome: Outcome| {
+            outcome?;
+            Ok((respond()?, None))
+        };
+        Self::Pending(outcomes, Respond(Box::new(make)))
+    }
+
+    /// The same response, once the audit row is durable that it is handed out.
+    pub(super) fn once_audited(self, core: &EngineCore, row: AuditAccess) -> Self {
+        let made = match self {
+            _ if core.store.is_read_only() => return self,
+            Self::Response(response) => (response, None),
+            Self::Chunked(response, rest) => (response, Some(rest)),
+            Self::Pending(..) | Self::Import(_) => return self,
+        };
+        let action = row.action;
+        let outcomes = Outcomes::one(core.submit(row).claim);
+        let make = move |core: &EngineCore, outcome: Outcome| {
+            core.audited(action, outcome)?;
+            Ok(made)
+        };
+        Self::Pending(outcomes, Respond(Box::new(make)))
+    }
+
+    /// The response of a refusal, once the audit row is durable. Where nothing would have been changed, and there can be no row, it comes
+    /// without one.
+    pub(super) fn refused(core: &EngineCore, row: AuditRefusal, problem: Problem) -> Self {
+        let action = row.action;
+        let outcomes = Outcomes::one(core.submit(row).claim);
+        let make = move |core: &EngineCore, outcome: Outcome| {
+            match outcome {
+                Err(_) if action.is_access() => {
+                    let action = action.as_str();
+                    core.observe(&Event::Unaudited { action });
+                }
+                written => written?,
+            }
+            Err(problem.into())
+        };
+        Self::Pending(outcomes, Respond(Box::new(make)))
     }
 
     /// The response is made once the import is over.

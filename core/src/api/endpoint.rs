@@ -30,6 +30,7 @@ pub enum Endpoint {
     PlaceHold,
     ReleaseHold,
     PostBatch,
+    RemoveTelemetry,
     History(Stream),
     ListActions,
     DispatchAction,
@@ -160,6 +161,7 @@ pub enum Answer {
     Count,
     Imported,
     Accepted,
+    RemovedTelemetry,
     History(Stream),
     WorkspaceView,
     /// An action of the outbox.
@@ -225,11 +227,12 @@ impl Route {
         self.body.bytes_max(limits)
     }
 
-    /// Checks that a query can be decoded, and of a question that it has every parameter: one that is misspelled would select the whole fleet.
+    /// Checks that a query can be decoded, and of a question or a removal that it has every parameter: one that is misspelled would select the
+    /// whole fleet.
     pub(crate) fn check_query(&self, query: Query<'_>, has: impl Fn(&str) -> bool) -> Result<()> {
         let known = self.query.iter().map(|param| param.name);
         query.check(known.clone())?;
-        if !self.path.starts_with("/query/") {
+        if !self.path.starts_with("/query/") && self.endpoint != Endpoint::RemoveTelemetry {
             return Ok(());
         }
         let known: Vec<_> = known.filter(|name| has(name)).collect();

@@ -8,9 +8,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Limits;
-use crate::engine_core::{EngineCore, Outcomes};
-use crate::model::{AuditAction, KeyInfo};
-use crate::mutation::{AuditRefusal, Caller};
+use crate::engine_core::EngineCore;
+use crate::model::KeyInfo;
+use crate::mutation::Caller;
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
@@ -22,7 +22,7 @@ use super::events::{StreamStart, stream_start};
 use super::head::{check_media, check_sizes};
 use super::import::Import;
 use super::router::{Found, Router};
-use super::{Call, Completion, Handled, auth};
+use super::{Call, Completion, Handled, audited, auth};
 
 /// A request whose head is checked and whose body arrives in any number of pieces. The first refusal is its response.
 #[derive(Debug)]
@@ -228,6 +228,11 @@ impl Exchange {
         call.key.as_deref().map(|key| &key.info)
     }
 
+    /// Whether the request carries a key that is accepted, also where none is needed.
+    pub(crate) fn carries_key(&self, core: &EngineCore) -> bool {
+        auth::carries_key(core, &self.head)
+    }
+
     /// Where the stream of events begins that the request asks for; `None` for any other request, and for one to be refused.
     pub(crate) fn event_stream(&self) -> Option<StreamStart> {
         let call = self.admission.as_ref().ok()?;
@@ -244,7 +249,7 @@ impl Exchange {
         handle: impl FnOnce(&Admitted, &Parts) -> Handled,
     ) -> Completion {
         let completion = match &self.admission {
-            Ok(call) => handle(call, &self.head).unwrap_or_else(|failure| {
+            Ok(call) => self.handled(core, call, handle).unwrap_or_else(|failure| {
                 self.refuse(core, &failure.into_problem(core), Some(call))
             }),
             Err(refusal) => self.refuse(core, &refusal.problem, refusal.call.as_ref()),
@@ -255,15 +260,30 @@ impl Exchange {
         completion.head()
     }
 
-    /// The response of a refusal; an audit row is durable before it.
+    /// What the handler made. Where it hands something out, the audit row is durable before the first byte of it.
+    fn handled(
+        &self,
+        core: &EngineCore,
+        call: &Admitted,
+        handle: impl FnOnce(&Admitted, &Parts) -> Handled,
+    ) -> Handled {
+        // Most requests hand out nothing that has a row, and a completion is large to move.
+        let Some(action) = audited::handed_out(call.route, &self.head) else {
+            return handle(call, &self.head);
+        };
+        let completion = handle(call, &self.head)?;
+        let row = audited::access(action, call.route, call.key.as_deref(), &self.head);
+        Ok(completion.once_audited(core, row))
+    }
+
+    /// The response of a refusal; an audit row is durable before it. A store that is only read has none of who asked to read.
     fn refuse(&self, core: &EngineCore, problem: &Problem, call: Option<&Admitted>) -> Completion {
-        let query = Query::new(self.head.uri.query());
-        if let Some(call) = call
-            && let Some(refused) = call.audited(problem, query)
-        {
-            let write = core.submit(refused);
-            let problem = problem.clone();
-            return Completion::after(Outcomes::one(write.claim), || Err(problem.into()));
+        let row = call.and_then(|call| {
+            let (route, key) = (call.route, call.key.as_deref());
+            audited::refusal(route, &call.segments, key, &self.head, problem)
+        });
+        if let Some(row) = row.filter(|row| !core.store.is_read_only() || !row.action.is_access()) {
+            return Completion::refused(core, row, problem.clone());
         }
         Completion::Response(super::problem(core, problem, self.traceparent()))
     }
@@ -284,25 +304,6 @@ impl Admitted {
             query: Query::new(head.uri.query()),
             segments: &self.segments,
             key: self.key.as_deref(),
-        })
-    }
-
-    /// What the audit notes of a refusal, where this endpoint has its refusals audited.
-    fn audited(&self, problem: &Problem, query: Query<'_>) -> Option<AuditRefusal> {
-        // A key above its rate must not fill the audit.
-        let audited = problem.code != Code::Throttled;
-        let action = self.route.audited.filter(|_| audited)?;
-        let on_workspace = matches!(
-            action,
-            AuditAction::PlaceHold | AuditAction::ReleaseHold | AuditAction::UpdateWorkspace
-        );
-        let segment = self.segments.first().filter(|_| on_workspace);
-        Some(AuditRefusal {
-            by: Caller::of(self.key.as_deref()),
-            action,
-            code: problem.code.as_str().into(),
-            workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),
-            requester: query.text("requester"),
         })
     }
 }

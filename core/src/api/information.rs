@@ -1,31 +1,34 @@
 //! The Information area.
 
-use crate::error::{EngineError, ErrorKind};
+use crate::engine_core::EngineCore;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{
     ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
 };
 use crate::model::user_key;
 use crate::mutation::RemoveWorkspace;
 use crate::store::telemetry::queue::Wanted;
-use crate::view::user;
-use crate::view::workspaces::Listing;
+use crate::store::workspaces::EntryRef;
+use crate::timestamp::Timestamp;
+use crate::view::user::{self, UserView};
+use crate::view::workspaces::{self, Listing, PageEnd};
 use crate::wire::accept;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
-use super::{Call, Completion, Handled, chunks};
+use super::chunks::{self, Items, reader_at};
+use super::{Call, Completion, Handled};
 
 pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
     let username = call.query.get("username").unwrap_or_default();
     let reader = call
         .core
         .telemetry_reader(Wanted::User(&user_key(&username)))?;
-    let view = user::one(&reader, &username)?
+    let view = user::without_workspaces(&reader, &username)?
         .ok_or_else(|| EngineError::new(ErrorKind::UserNotFound, "No such user."))?;
-    Ok(Completion::Response(reply::ok(
-        reply::JSON,
-        reply::user(&view),
-    )))
+    let workspaces = UserWorkspaces::new(reader.now, &username, &view);
+    let body = ListBody::page_after(reply::user_start(&view));
+    call.list(reply::JSON, body, Box::new(workspaces))
 }
 
 pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
@@ -72,9 +75,59 @@ pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::Header
 }
 
 /// `limit`, as every paged endpoint takes it.
-pub(super) fn page_limit(call: &Call<'_>) -> crate::error::Result<usize> {
+pub(super) fn page_limit(call: &Call<'_>) -> Result<usize> {
     let limit = call
         .query
         .int32_between("limit", (1, PAGE_ITEMS_MAX), PAGE_ITEMS_DEFAULT)?;
     Ok(usize::try_from(limit).unwrap_or(1))
+}
+
+/// `GetUserInformation`: its workspaces, and what follows them.
+#[derive(Debug)]
+struct UserWorkspaces {
+    listing: Listing,
+    after: Option<String>,
+    held: bool,
+    end: Vec<u8>,
+    now: Timestamp,
+}
+
+impl UserWorkspaces {
+    fn new(now: Timestamp, username: &str, view: &UserView) -> Self {
+        Self {
+            listing: Listing::of_user(username),
+            after: None,
+            held: false,
+            end: reply::user_end(view),
+            now,
+        }
+    }
+}
+
+impl Items for UserWorkspaces {
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
+        let reader = reader_at(core, self.now)?;
+        let after = self.after.take();
+        let mut show = |entry: &EntryRef<'_>| {
+            self.held |= entry.held;
+            body.item(|json| reply::workspace_item(json, entry))
+        };
+        let end = workspaces::page(
+            &reader,
+            &self.listing,
+            usize::MAX,
+            after.as_deref(),
+            &mut show,
+        )?;
+        if let PageEnd::Stopped(id) = end {
+            self.after = Some(id);
+            return Ok(true);
+        }
+        body.end(|json| {
+            json.raw(br#"],"litigationHold":"#);
+            json.value(&self.held);
+            json.raw(&self.end);
+        });
+        Ok(false)
+    }
 }

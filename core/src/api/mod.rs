@@ -1,6 +1,7 @@
 //! From a request to a response: route, key, query, handler.
 
 mod actions;
+mod audited;
 pub(crate) mod auth;
 mod batch;
 pub(crate) mod chunks;
@@ -34,7 +35,7 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
 use crate::wire::{reply, trace};
 
-pub(crate) use chunks::{Chunks, collect};
+pub(crate) use chunks::{Chunks, Made, collect};
 pub(crate) use completion::{Completion, Respond};
 pub(crate) use exchange::Exchange;
 pub(crate) use import::Import;
@@ -144,6 +145,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::PlaceHold => operator::place_hold(call),
         Endpoint::ReleaseHold => Ok(operator::release_hold(call)),
         Endpoint::PostBatch => operator::post_batch(call),
+        Endpoint::RemoveTelemetry => operator::remove_telemetry(call),
         Endpoint::History(stream) => operator::history(call, stream),
         Endpoint::ListActions => outbox::list(call),
         Endpoint::DispatchAction => outbox::dispatch(call),

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use http::Response;
 
 use crate::error::EngineError;
-use crate::model::{AuditAction, AuditResult, IssuedKey, Stream, WorkspaceView};
+use crate::model::{
+    AuditAction, AuditResult, IssuedKey, Stream, TelemetrySelection, WorkspaceView,
+};
 use crate::mutation::{IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey};
 use crate::store::telemetry::queue::Wanted;
 use crate::view::audit::AuditQuery;
@@ -81,6 +83,19 @@ pub(super) fn post_batch(call: &Call<'_>) -> Handled {
     let mut lines = BatchLines::new(&call.core.config.limits);
     lines.push(call.core, call.body);
     lines.finish(call.core)
+}
+
+pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
+    let query = call.query;
+    let text = |name| query.text(name).filter(|text| !text.is_empty());
+    let selection = TelemetrySelection {
+        instance_id: text("instance"),
+        stream: query.one_of("stream", &Stream::ALL, Stream::name)?,
+        before: query.time("before")?,
+    };
+    let removed = call.core.remove_telemetry(&selection, call.caller())?;
+    let body = reply::view(&removed);
+    Ok(Completion::Response(reply::ok(reply::JSON, body)))
 }
 
 pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {

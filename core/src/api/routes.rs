@@ -9,8 +9,8 @@ use super::endpoint::{Access, Answer, Endpoint, Method, Param, RequestBody, Rout
 use super::parameters::{
     ACTION_FILTERS, ACTION_PARAMS, ADVICE_PARAMS, AUDIT_FILTERS, CHANGE_PARAMS, EVENT_PARAMS,
     EXPORT_PARAMS, FORCE, HEATMAP, HISTORY_PARAMS, HOLDS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING,
-    PREVIEW_PARAMS, PROCESSES_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS, TOP_PARAMS,
-    WORKSPACE_FILTERS, WORKSPACE_ROWS, text,
+    PREVIEW_PARAMS, PROCESSES_PARAMS, REMOVAL_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS,
+    TOP_PARAMS, WORKSPACE_FILTERS, WORKSPACE_ROWS, text,
 };
 
 const ACTION_PROBLEMS: &[Code] = &[
@@ -210,6 +210,7 @@ pub static ROUTES: &[Route] = &[
     audited(AuditAction::PlaceHold, operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound])),
     audited(AuditAction::ReleaseHold, operator(Endpoint::ReleaseHold, "releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound, Code::NotFound])),
     operator(Endpoint::PostBatch, "postTelemetryBatch", Method::Post, "/operator/telemetry", RequestBody::Batch, Answer::Accepted, &[Code::QueueFull]),
+    slow(audited(AuditAction::RemoveTelemetry, with_query(operator(Endpoint::RemoveTelemetry, "removeTelemetry", Method::Delete, "/operator/telemetry", RequestBody::None, Answer::RemovedTelemetry, &[Code::LitigationHold]), REMOVAL_PARAMS))),
     history(Stream::Stats, "getStatsHistory", "/operator/telemetry/stats"),
     history(Stream::Activity, "getActivityHistory", "/operator/telemetry/activity"),
     history(Stream::Startup, "getStartupHistory", "/operator/telemetry/startup"),
@@ -220,7 +221,7 @@ pub static ROUTES: &[Route] = &[
     operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     slow(with_query(operator(Endpoint::ListAudit, "listAudit", Method::Get, "/operator/audit", RequestBody::None, Answer::Audit, &[]), AUDIT_FILTERS)),
-    slow(operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[])),
+    slow(audited(AuditAction::ListKeys, operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[]))),
     audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[Code::DuplicateKeyName])),
     audited(AuditAction::RevokeKey, with_query(operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::LastAdminKey]), &[FORCE])),
 
@@ -249,5 +250,5 @@ pub static ROUTES: &[Route] = &[
     question(Question::Heatmap, "queryHeatmap", "/query/heatmap", HEATMAP),
     information(Endpoint::GetEvents, "getEvents", "/query/events", EVENT_PARAMS, Answer::Events, &[]),
     question(Question::Metrics, "queryMetrics", "/query/metrics", &[]),
-    information(Endpoint::Export, "queryExport", "/query/export", EXPORT_PARAMS, Answer::Export, &[]),
+    audited(AuditAction::QueryExport, information(Endpoint::Export, "queryExport", "/query/export", EXPORT_PARAMS, Answer::Export, &[])),
 ];

@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
     ActivityRecord, AuditEntry, FleetEvent, ImportReport, IssuedKey, NewKey, PendingAction,
-    ProcessReport, Question, RequestKey, StartupRecord, StatsRecord, Stream, Workspace,
-    WorkspaceView,
+    ProcessReport, Question, RemovedTelemetry, RequestKey, StartupRecord, StatsRecord, Stream,
+    Workspace, WorkspaceView,
 };
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
@@ -62,6 +62,7 @@ impl Schemas {
             Answer::Count => all.subschema_for::<u64>(),
             Answer::Imported => all.subschema_for::<ImportReport>(),
             Answer::Accepted => all.subschema_for::<BatchResult>(),
+            Answer::RemovedTelemetry => all.subschema_for::<RemovedTelemetry>(),
             Answer::History(Stream::Stats) => all.subschema_for::<HistoryPage<StatsRecord>>(),
             Answer::History(Stream::Activity) => all.subschema_for::<HistoryPage<ActivityRecord>>(),
             Answer::History(Stream::Startup) => all.subschema_for::<HistoryPage<StartupRecord>>(),

@@ -40,8 +40,22 @@ pub(crate) fn refusal(
     if let Some((field, ..)) = changed {
         return Some(EditRefusal::IdentityUnderHold(field));
     }
-    let terminated = new.state.as_ref().and_then(|state| state.known()) == Some(&State::Terminated);
-    (state_changes && terminated).then_some(EditRefusal::TerminationUnderHold)
+    let terminates = new.state.as_deref().is_some_and(means_terminated);
+    (state_changes && terminates).then_some(EditRefusal::TerminationUnderHold)
+}
+
+/// Whether a state is TERMINATED in any spelling: in any case, in letters of full width, with anything beside its letters.
+fn means_terminated(state: &str) -> bool {
+    let narrow = |char| match char {
+        '\u{ff21}'..='\u{ff5a}' => char::from_u32(u32::from(char) - 0xfee0).unwrap_or(char),
+        _ => char,
+    };
+    let letters: String = state
+        .chars()
+        .map(narrow)
+        .filter(|char| char.is_alphabetic())
+        .collect();
+    State::named(&folded(&letters)) == Some(State::Terminated)
 }
 
 #[cfg(test)]
@@ -107,6 +121,30 @@ mod tests {
         };
         let refused = Some(EditRefusal::IdentityUnderHold("username"));
         assert_eq!(refusal(&desk(), &elsewhere, true, false), refused);
+    }
+
+    #[test]
+    fn held_workspace_becomes_terminated_in_no_spelling() {
+        for state in [
+            " TERMINATED",
+            "terminated",
+            "Terminated.",
+            "TERMI_NATED",
+            "\u{ff34}ERMINATED",
+            "TERMINATED\u{200b}",
+        ] {
+            let new = Workspace {
+                state: Some(state.into()),
+                ..desk()
+            };
+            let refused = Some(EditRefusal::TerminationUnderHold);
+            assert_eq!(refusal(&desk(), &new, true, false), refused, "{state:?}");
+        }
+        let new = Workspace {
+            state: Some("TERMINATING".into()),
+            ..desk()
+        };
+        assert_eq!(refusal(&desk(), &new, true, false), None);
     }
 
     #[test]

@@ -5,9 +5,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::identity::folded;
+use crate::model::identity::{id_key, is_invisible};
 use crate::model::{KeyInfo, NewKey, Scope, SecretHash};
 use crate::timestamp::Timestamp;
+
+use super::validation::{self, Violation};
 
 /// What every secret begins with, so that a person or a scanner knows one.
 const PREFIX: &str = "dfk_";
@@ -43,8 +45,8 @@ pub(crate) fn check_issue(key: &NewKey, others: &[KeyInfo], now: Timestamp) -> R
     if !is_unexpired(key.expires, now) {
         return Err(EngineError::invalid("expires", EXPIRED));
     }
-    let name = folded(&key.name);
-    let same = |other: &&KeyInfo| is_accepted(other, now) && folded(&other.name) == name;
+    let name = id_key(&key.name);
+    let same = |other: &&KeyInfo| is_accepted(other, now) && id_key(&other.name) == name;
     let Some(other) = others.iter().find(same) else {
         return Ok(());
     };
@@ -60,21 +62,64 @@ pub(crate) fn is_unexpired(expires: Option<Timestamp>, now: Timestamp) -> bool {
     expires.is_none_or(|expires| now < expires)
 }
 
-/// Checks that the key `id` of `keys` may be revoked at `now`: another one that is accepted has scope `admin`, or it has not.
+/// Checks the name of a new key: it looks like no other one.
+pub(crate) fn check_name(name: &str) -> Result<(), Violation> {
+    let field = "name";
+    validation::short_text(field, name)?;
+    let message = if name.trim() != name || !name.chars().all(is_printable) {
+        "The field name must hold printable characters and spaces, and neither begin nor end with a space."
+    } else if name.contains(|char: char| char.is_ascii_alphabetic()) && name.contains(looks_latin) {
+        "The field name must not mix Latin letters with those of a script in which some look the same."
+    } else {
+        return Ok(());
+    };
+    let message = message.to_owned();
+    Err(Violation { field, message })
+}
+
+/// Neither white space, but for the space itself, nor invisible, nor for private use.
+fn is_printable(char: char) -> bool {
+    let is_other_space = char.is_whitespace() && char != ' ';
+    !is_other_space
+        && !is_invisible(char)
+        && !matches!(char, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+}
+
+/// Whether a character is of a block with letters that look like Latin ones: Greek, Cyrillic, Armenian, Georgian, Cherokee, Coptic, Lisu,
+/// and the letters of mathematics and of full width.
+fn looks_latin(char: char) -> bool {
+    matches!(char,
+        '\u{370}'..='\u{58f}' | '\u{10a0}'..='\u{10ff}' | '\u{13a0}'..='\u{13ff}' | '\u{1c80}'..='\u{1c8f}'
+        | '\u{1d00}'..='\u{1dbf}' | '\u{1f00}'..='\u{1fff}' | '\u{2100}'..='\u{218f}' | '\u{2460}'..='\u{24ff}'
+        | '\u{2c80}'..='\u{2cff}' | '\u{2de0}'..='\u{2dff}' | '\u{a4d0}'..='\u{a4ff}' | '\u{a640}'..='\u{a69f}'
+        | '\u{ab30}'..='\u{abbf}' | '\u{ff00}'..='\u{ff5e}' | '\u{10280}'..='\u{1044f}' | '\u{1d400}'..='\u{1d7ff}'
+        | '\u{1f100}'..='\u{1f1ff}')
+}
+
+/// Checks that the key `id` of `keys` may be revoked at `now`: it has not the scope `admin`, or another key with it is accepted and does
+/// not expire; for one that expires any other with it will do.
 pub(crate) fn check_revoke(id: u64, keys: &[KeyInfo], now: Timestamp) -> Result<()> {
-    let mut admins = keys
+    let admins = keys
         .iter()
         .filter(|key| is_accepted(key, now) && key.scopes.grant(Scope::Admin));
-    match (admins.next(), admins.next()) {
-        (Some(last), None) if last.id == id => {
-            let said = format!(
-                "Key {id} is the last one with scope admin; issue another one first, or repeat with ?force=true \
-                 (--force on the command line)."
-            );
-            Err(EngineError::new(ErrorKind::LastAdminKey, said))
-        }
-        _ => Ok(()),
+    let Some(revoked) = admins.clone().find(|key| key.id == id) else {
+        return Ok(());
+    };
+    let mut others = admins.filter(|key| key.id != id);
+    if others.any(|key| key.expires.is_none() || revoked.expires.is_some()) {
+        return Ok(());
     }
+    let said = format!(
+        "Key {id} is the last one with scope admin that does not expire; issue another one first, or repeat with ?force=true \
+         (--force on the command line)."
+    );
+    Err(EngineError::new(ErrorKind::LastAdminKey, said))
+}
+
+/// Whether a key has not been accepted since before `time`.
+pub(crate) fn ended_before(key: &KeyInfo, time: Timestamp) -> bool {
+    let ends = [key.revoked, key.expires].into_iter().flatten();
+    ends.min().is_some_and(|end| end < time)
 }
 
 #[cfg(test)]
@@ -129,17 +174,72 @@ mod tests {
     }
 
     #[test]
-    fn revoke_is_refused_for_the_last_accepted_admin_key_alone() {
-        let scopes = [Scope::Admin, Scope::Act];
+    fn revoke_is_refused_for_the_last_admin_key_that_does_not_expire() {
         let now = Timestamp::from_ticks(NOW);
-        for case in 0..36 {
-            let (first, second) = (case % 6, case / 6);
-            let keys = [first, second].map(|each| (scopes[each % 2], each / 2));
-            let keys = [key(1, keys[0].0, keys[0].1), key(2, keys[1].0, keys[1].1)];
+        // Accepted for ever, accepted and expiring, expired, revoked, and without the scope.
+        let of = |id, kind| {
+            let mut made = key(
+                id,
+                [Scope::Admin, Scope::Act][kind / 4],
+                [0, 0, 1, 2, 0][kind],
+            );
+            if kind == 0 {
+                made.expires = None;
+            }
+            made
+        };
+        for case in 0..25 {
+            let (first, second) = (case % 5, case / 5);
+            let keys = [of(1, first), of(2, second)];
             let refused = check_revoke(1, &keys, now).err();
-            // Standing 0 and scope admin is 0.
-            let expected = (first == 0 && second != 0).then_some(ErrorKind::LastAdminKey);
+            let expected = (first == 0 && second != 0) || (first == 1 && second > 1);
+            let expected = expected.then_some(ErrorKind::LastAdminKey);
             assert_eq!(refused.map(|error| error.kind()), expected, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_like_others_are_refused() {
+        for name in [
+            "admin",
+            "Müller",
+            "console 2026-11-20T12:00:00Z 2",
+            "админ",
+            "デスク ops",
+            "a_b/c.d (1)",
+        ] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in [
+            "",
+            "admin ",
+            " admin",
+            "\u{a0}admin",
+            "ad\u{a0}min",
+            "\u{430}dmin",
+            "adm\u{456}n",
+            "\u{3b1}dmin",
+            "\u{202e}nimda",
+            "ad\u{200b}min",
+            "admin\n",
+            "admin\u{feff}",
+            "\u{ff41}dmin",
+            "\u{1d41a}dmin",
+            "\u{e000}",
+        ] {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn key_has_ended_when_it_was_revoked_or_expired() {
+        let (at, later) = (Timestamp::from_ticks(NOW), Timestamp::from_ticks(NOW + 1));
+        for (standing, before, after) in [(0, false, false), (1, false, true), (2, false, true)] {
+            let key = key(1, Scope::Read, standing);
+            assert_eq!(
+                (ended_before(&key, at), ended_before(&key, later)),
+                (before, after)
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What values a host or an operator may store.
 
 use crate::limits::{REQUESTER_MAX, TEXT_MAX, WORKSPACE_FIELD_MAX, WORKSPACE_ID_MAX};
+use crate::model::identity::is_invisible;
 use crate::model::{FieldSpec, FieldValue, Fields, RecordRef, Workspace};
 
 /// A value that breaks a rule.
@@ -35,6 +36,18 @@ pub(crate) fn workspace(values: &[Option<&str>; Workspace::FIELDS.len()]) -> Res
         }
     }
     Ok(())
+}
+
+/// Checks the id of a workspace that does not exist yet: nothing that cannot be seen, and no white space at its ends.
+pub(crate) fn new_id(id: &str) -> Result<(), Violation> {
+    if id.trim() == id && !id.chars().any(is_invisible) {
+        return Ok(());
+    }
+    let [field, ..] = Workspace::FIELDS;
+    let message = format!(
+        "The field {field} of a new WorkSpace must not hold control or format characters, nor white space at its ends."
+    );
+    Err(Violation { field, message })
 }
 
 /// Checks the documented lengths of a record; returns every violation.

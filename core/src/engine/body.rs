@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::api::Chunks;
 use crate::engine_core::EngineCore;
-use crate::error::{ErrorKind, Result};
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::observer::Event;
 
 /// The body of a response of [`Engine::respond`](super::Engine::respond): all of its bytes, or a list of any length that is
@@ -22,13 +22,21 @@ use crate::observer::Event;
 pub struct ResponseBody {
     ready: Option<Bytes>,
     rest: Option<(Arc<EngineCore>, Chunks)>,
+    /// The id of the key that it was asked for with.
+    key: Option<u64>,
 }
 
 impl ResponseBody {
-    pub(super) fn streamed(first: Bytes, core: Arc<EngineCore>, chunks: Chunks) -> Self {
+    pub(super) fn streamed(
+        first: Bytes,
+        core: Arc<EngineCore>,
+        chunks: Chunks,
+        key: Option<u64>,
+    ) -> Self {
         Self {
             ready: Some(first),
             rest: Some((core, chunks)),
+            key,
         }
     }
 
@@ -49,7 +57,8 @@ impl ResponseBody {
     /// at many instances without a record in the range.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer.
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer; [`ErrorKind::InvalidApiKey`] once the key of the
+    /// request is no longer accepted.
     pub fn next_chunk(&mut self) -> Result<Option<Bytes>> {
         if let Some(ready) = self.ready.take().filter(|ready| !ready.is_empty()) {
             return Ok(Some(ready));
@@ -57,6 +66,10 @@ impl ResponseBody {
         let Some((core, mut chunks)) = self.rest.take() else {
             return Ok(None);
         };
+        if self.key.is_some_and(|key| !core.is_accepted(key)) {
+            let said = "The key of this response is no longer accepted.";
+            return Err(EngineError::new(ErrorKind::InvalidApiKey, said));
+        }
         let chunk = chunks.next_chunk(&core).inspect_err(|error| {
             if error.kind() != ErrorKind::StorageUnavailable {
                 core.observe(&Event::Internal { error });
@@ -68,13 +81,21 @@ impl ResponseBody {
         Ok(chunk.map(Bytes::from))
     }
 
+    /// All of it, where there is nothing left to make; `None` where chunks follow.
+    pub fn take_whole(&mut self) -> Option<Bytes> {
+        match self.rest {
+            None => Some(self.ready.take().unwrap_or_default()),
+            Some(_) => None,
+        }
+    }
+
     /// All of it at once, whatever its length.
     ///
     /// # Errors
     /// Those of [`Self::next_chunk`].
     pub fn into_bytes(mut self) -> Result<Bytes> {
-        if self.rest.is_none() {
-            return Ok(self.ready.take().unwrap_or_default());
+        if let Some(whole) = self.take_whole() {
+            return Ok(whole);
         }
         let mut whole = Vec::new();
         while let Some(chunk) = self.next_chunk()? {
@@ -89,6 +110,7 @@ impl From<Bytes> for ResponseBody {
         Self {
             ready: Some(bytes),
             rest: None,
+            key: None,
         }
     }
 }

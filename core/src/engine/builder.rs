@@ -245,10 +245,10 @@ impl EngineBuilder {
             ..StoreOptions::of(&self.config, now)
         };
         let store = Store::open_existing(path.as_ref(), options)?;
-        let left = store.write(|tables| leave(tables));
+        let left = store.write(crate::model::WriteClass::Essential, |tables| leave(tables));
         let left = left.and_then(|left| store.sync().map(|()| left));
         let left = left.map_err(|failure| failure.error)?;
-        store.close()?;
+        store.close(true)?;
         Ok(left)
     }
 
@@ -309,6 +309,7 @@ impl EngineBuilder {
             let thread = spawn(Arc::clone(&core), lane)?;
             lock(&running.threads).push(thread);
         }
+        core.note_copy()?;
         Ok(Engine {
             running: Arc::new(running),
         })

@@ -120,6 +120,12 @@ impl Exchange {
         self.exchange.key()
     }
 
+    /// Whether the request carries a key that is accepted, also where none is needed and [`key`](Self::key) is `None`.
+    #[must_use]
+    pub fn carries_key(&self) -> bool {
+        self.exchange.carries_key(&self.core)
+    }
+
     /// The memory that the body takes, in bytes, to the nearest few KiB. Of a batch that is encoded records, line errors and the
     /// line that is cut, which is at most that of the largest record or a little more.
     #[must_use]

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
-use crate::api::{self, Completion, Exchange, Import, Respond};
+use crate::api::{self, Completion, Exchange, Import, Made, Respond};
 use crate::config::CommitDriver;
 use crate::engine_core::{EngineCore, Outcomes, Output, PendingWrite};
 use crate::error::Result;
@@ -21,11 +21,16 @@ use super::ResponseBody;
 #[must_use = "a response that nobody awaits is lost, though what was submitted is still written"]
 pub struct ResponseFuture<B = Bytes>(State<B>);
 
+/// Makes the body of a response to a request with that key.
+type Finish<B> = fn(&Arc<EngineCore>, Option<&HeaderValue>, Option<u64>, Made) -> Response<B>;
+
 enum State<B> {
     Ready(Response<B>),
     Pending {
         commits: PendingCommits,
         respond: Respond,
+        finish: Finish<B>,
+        key: Option<u64>,
         traceparent: Option<HeaderValue>,
     },
     Importing {
@@ -59,11 +64,13 @@ impl ResponseFuture {
             Completion::Response(response) => State::Ready(response),
             Completion::Chunked(response, chunks) => {
                 let traceparent = exchange.traceparent();
-                State::Ready(api::collect(&core, traceparent, response, chunks))
+                State::Ready(api::collect(&core, traceparent, (response, Some(chunks))))
             }
             Completion::Pending(outcomes, respond) => State::Pending {
                 commits: PendingCommits::new(core, outcomes),
                 respond,
+                finish: |core, traceparent, _, made| api::collect(core, traceparent, made),
+                key: None,
                 traceparent: exchange.traceparent().cloned(),
             },
             Completion::Import(import) => State::importing(core, import, exchange),
@@ -80,16 +87,31 @@ impl ResponseFuture<ResponseBody> {
         Self(match completion {
             Completion::Response(response) => State::Ready(response.map(ResponseBody::from)),
             Completion::Chunked(response, chunks) => {
-                State::Ready(response.map(|first| ResponseBody::streamed(first, core, chunks)))
+                let made = (response, Some(chunks));
+                State::Ready(streamed(&core, exchange.key().map(|key| key.id), made))
             }
             Completion::Pending(outcomes, respond) => State::Pending {
                 commits: PendingCommits::new(core, outcomes),
                 respond,
+                finish: |core, _, key, made| streamed(core, key, made),
+                key: exchange.key().map(|key| key.id),
                 traceparent: exchange.traceparent().cloned(),
             },
             Completion::Import(import) => State::importing(core, import, exchange),
         })
     }
+}
+
+/// The response with a body that is made while it is sent.
+fn streamed(
+    core: &Arc<EngineCore>,
+    key: Option<u64>,
+    (response, rest): Made,
+) -> Response<ResponseBody> {
+    response.map(|first| match rest {
+        Some(rest) => ResponseBody::streamed(first, Arc::clone(core), rest, key),
+        None => first.into(),
+    })
 }
 
 impl<B> State<B> {
@@ -123,10 +145,13 @@ impl<B: From<Bytes> + Unpin> Future for ResponseFuture<B> {
             State::Pending {
                 commits,
                 respond,
+                finish,
+                key,
                 traceparent,
             } => {
-                let response = respond.respond(&commits.core, traceparent.as_ref(), outcome);
-                Poll::Ready(response.map(B::from))
+                let traceparent = traceparent.as_ref();
+                let made = respond.respond(&commits.core, traceparent, outcome);
+                Poll::Ready(finish(&commits.core, traceparent, key, made))
             }
             State::Importing {
                 import,

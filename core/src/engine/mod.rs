@@ -109,11 +109,12 @@ impl Engine {
         match exchange.finish_with(core, &body) {
             Completion::Response(response) => response,
             Completion::Chunked(response, chunks) => {
-                api::collect(core, exchange.traceparent(), response, chunks)
+                api::collect(core, exchange.traceparent(), (response, Some(chunks)))
             }
             Completion::Pending(outcomes, respond) => {
                 let outcome = outcomes.wait(core);
-                respond.respond(core, exchange.traceparent(), outcome)
+                let made = respond.respond(core, exchange.traceparent(), outcome);
+                api::collect(core, exchange.traceparent(), made)
             }
             Completion::Import(mut import) => {
                 import.wait_over(core);

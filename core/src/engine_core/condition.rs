@@ -1,40 +1,177 @@
 //! Whether the medium takes writes: how much of it is free, and whether the file is still where it was opened.
 
-use std::sync::atomic::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::FREE_BYTES_FLOOR;
+use crate::limits::RESERVE_BYTES;
+use crate::locks::lock;
+use crate::model::{AuditAction, WriteClass};
+use crate::mutation::{AuditAccess, Outcome};
 use crate::observer::Event;
+use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
+use super::write::Write;
 
-/// A medium with too little space.
-pub(super) struct LowDisk {
-    /// What is refused is refused with this.
-    pub(super) error: EngineError,
-    /// Whether not even that is written which gives space or takes rights back.
-    pub(super) refuses_all: bool,
+/// What was last reported to the host of the file.
+#[derive(Debug, Default)]
+pub(super) struct Reported {
+    /// Whether it was not where it was opened.
+    displaced: AtomicBool,
+    /// What was damaged.
+    damage: Mutex<Option<String>>,
+    /// Whether there was no reserve.
+    no_reserve: AtomicBool,
+}
+
+/// The space that writes of one commit may take.
+pub(super) struct SpaceLeft {
+    /// [`u64::MAX`] where the host does not know it.
+    bytes: u64,
+    min: u64,
+}
+
+impl SpaceLeft {
+    /// Takes the space for a write of `bytes` bytes; refuses it where it would leave less free than its class does.
+    pub(super) fn take(&mut self, class: WriteClass, bytes: u64) -> Result<()> {
+        let left = class.free_bytes(self.min);
+        let needed = left.saturating_add(bytes);
+        if left > 0 && self.bytes < needed {
+            let said = class.refusal(self.bytes, needed);
+            let said = format!("{said}; free some space, or remove telemetry");
+            return Err(EngineError::new(ErrorKind::LowDisk, said));
+        }
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Ok(())
+    }
+
+    /// The first of the arrivals, as far as there is space for them, and why the others are refused.
+    pub(super) fn for_arrivals(
+        &mut self,
+        mut arrivals: Vec<Arrivals>,
+    ) -> (Vec<Arrivals>, Option<EngineError>) {
+        let mut refusal = None;
+        let fitting = arrivals.iter().take_while(|arrivals| {
+            refusal = self
+                .take(WriteClass::Telemetry, arrivals.bytes() as u64)
+                .err();
+            refusal.is_none()
+        });
+        let fitting = fitting.count();
+        arrivals.truncate(fitting);
+        (arrivals, refusal)
+    }
+
+    /// Judges each write by its own class; returns those that there is space for and why the others are refused, and the class of their
+    /// transaction: that of the first of them that gives way. An error where all are refused.
+    pub(super) fn for_writes(
+        &mut self,
+        writes: Vec<Write>,
+    ) -> Result<(WriteClass, Vec<Result<Write>>)> {
+        let (mut class, mut refusal) = (WriteClass::Essential, None);
+        let count = writes.len();
+        let mut refused = 0;
+        let judge = |write: Write| match self.take(write.class, write.bytes as u64) {
+            Ok(()) => {
+                class = class.min(write.class);
+                Ok(write)
+            }
+            Err(error) => {
+                refused += 1;
+                refusal = Some(error.clone());
+                Err(error)
+            }
+        };
+        let judged = writes.into_iter().map(judge).collect();
+        match refusal {
+            Some(refusal) if refused == count => Err(refusal),
+            _ => Ok((class, judged)),
+        }
+    }
 }
 
 impl EngineCore {
-    /// Whether there is too little space, where the host can tell.
-    pub(super) fn low_disk(&self) -> Option<LowDisk> {
-        let free = self.injected.free_space.as_ref()?()?;
-        let min = self.config.limits.free_bytes_min;
-        (free < min).then(|| LowDisk {
-            error: EngineError::new(
-                ErrorKind::LowDisk,
-                format!("{free} bytes are free on the disk, fewer than the {min} that a write needs; free some space"),
-            ),
-            refuses_all: free < FREE_BYTES_FLOOR.min(min),
-        })
+    /// Notifies the host, never while this thread commits or files: the host may call the engine from there. Panics of the observer are
+    /// caught.
+    pub(crate) fn observe(&self, event: &Event<'_>) {
+        if let Event::CommitFailed { error } | Event::Internal { error } = event {
+            self.store.note_damage(error);
+        }
+        if let Some(observer) = &self.injected.observer
+            && !self.defer(event)
+        {
+            // The panic hook has reported it.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.event(event)));
+        }
+    }
+
+    /// The space that is free now.
+    pub(super) fn space_left(&self) -> SpaceLeft {
+        let free = self.injected.free_space.as_ref().and_then(|free| free());
+        SpaceLeft {
+            bytes: free.unwrap_or(u64::MAX),
+            min: self.config.limits.free_bytes_min,
+        }
+    }
+
+    /// Makes the reserve of the store where it has none and there is space for it beside filing. Where the host does not report free
+    /// space, and so all writes take all there is, there is none.
+    pub(super) fn keep_reserve(&self) -> Result<()> {
+        if self.store.has_reserve() || self.injected.free_space.is_none() {
+            return Ok(());
+        }
+        self.space_left().take(WriteClass::Filing, RESERVE_BYTES)?;
+        self.store.make_reserve()
+    }
+
+    /// Whether the segments of the queue fit the table when the store is closed; some blocks take twice their bytes there.
+    pub(super) fn has_space_for_queue(&self) -> bool {
+        let bytes = self.store.queue().bytes().saturating_mul(2);
+        self.space_left().take(WriteClass::Filing, bytes).is_ok()
+    }
+
+    /// [`Self::keep_reserve`] for upkeep, which reports to the host when the reserve is used, and when it is back.
+    pub(super) fn keep_reserve_reported(&self) {
+        let kept = self.keep_reserve();
+        let is_missing = kept.is_err();
+        if self.reported.no_reserve.swap(is_missing, Ordering::AcqRel) != is_missing {
+            match &kept {
+                Err(error) => self.observe(&Event::ReserveMissing { error }),
+                Ok(()) => self.observe(&Event::ReserveMade),
+            }
+        }
+    }
+
+    /// Writes the audit row of something that is handed out. On a full disk, and from a store that is only read, it is handed out all the
+    /// same; the host is notified of the first.
+    pub(crate) fn audit_access(&self, row: AuditAccess) -> Result<()> {
+        if self.store.is_read_only() {
+            return Ok(());
+        }
+        let action = row.action;
+        let outcome = self.run(row);
+        self.audited(action, outcome)
+    }
+
+    /// What the outcome of such a row means.
+    pub(crate) fn audited(&self, action: AuditAction, outcome: Outcome) -> Result<()> {
+        match outcome {
+            Err(error) if error.is_for_space() => {
+                let action = action.as_str();
+                self.observe(&Event::Unaudited { action });
+                Ok(())
+            }
+            written => written,
+        }
     }
 
     /// Makes sure that the file is where it was opened; reports to the host when that changes.
     pub(super) fn check_place(&self) -> Result<()> {
-        let placed = self.store.check_place();
+        let placed = self.store.check_place(true);
         let displaced = placed.is_err();
-        if self.displaced.swap(displaced, Ordering::AcqRel) != displaced {
+        if self.reported.displaced.swap(displaced, Ordering::AcqRel) != displaced {
             match &placed {
                 Err(error) => self.observe(&Event::FileDisplaced { error }),
                 Ok(()) => self.observe(&Event::FileReturned),
@@ -43,13 +180,41 @@ impl EngineCore {
         placed
     }
 
-    /// Whether the store can be read and takes writes.
-    pub(crate) fn ready(&self) -> Result<()> {
-        self.store.check_place()?;
-        self.store.check_folder()?;
-        if let Some(low) = self.low_disk() {
-            return Err(low.error);
+    /// Reports to the host what is damaged, once.
+    pub(super) fn report_damage(&self) {
+        let found = self.store.damage().err();
+        let said = found.as_ref().map(EngineError::to_string);
+        let is_new = {
+            let mut reported = lock(&self.reported.damage);
+            let is_new = *reported != said;
+            *reported = said;
+            is_new
+        };
+        if let Some(error) = found.filter(|_| is_new) {
+            self.observe(&Event::Damaged { error: &error });
         }
+    }
+
+    /// Reports to the host that a copy of the store lacks blocks of the queue.
+    pub(crate) fn report_left_out(&self, blocks: usize) {
+        if blocks > 0 {
+            let said = format!("the backup lacks blocks of the queue that are damaged: {blocks}");
+            let error = &EngineError::new(ErrorKind::Corrupted, said);
+            self.observe(&Event::Damaged { error });
+        }
+    }
+
+    /// Whether the store can be read as a whole and takes writes of every class.
+    pub(crate) fn ready(&self) -> Result<()> {
+        self.store.check_place(true)?;
+        self.store.check_folder()?;
+        let SpaceLeft { bytes, min } = self.space_left();
+        if let Some(said) = WriteClass::refused_with(bytes, min) {
+            return Err(EngineError::new(ErrorKind::LowDisk, said));
+        }
+        self.store.damage()?;
+        // What cannot be filed waits in the queue, until that is full.
+        self.filing_failed().map_or(Ok(()), Err)?;
         self.reader().map(drop)
     }
 }

@@ -66,8 +66,8 @@ impl EngineCore {
     pub(crate) fn is_accepted(&self, key: u64) -> bool {
         let now = self.now();
         let keys = self.store.keys();
-        keys.iter()
-            .any(|known| known.info.id == key && keys::is_accepted(&known.info, now))
+        keys.numbered(key)
+            .is_some_and(|known| keys::is_accepted(&known.info, now))
     }
 
     /// Wakes those who wait, if there are events that they were not woken for.

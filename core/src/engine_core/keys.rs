@@ -19,6 +19,12 @@ impl EngineCore {
         if !keys::is_accepted(&key.info, now) {
             return None;
         }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster
+            && cluster.is_revoked_ahead(key.info.id)
+        {
+            return None;
+        }
         if keys::is_new_use(key.used_at(), now) {
             key.set_used_at(now);
         }

@@ -140,6 +140,23 @@ impl Lanes {
         }
     }
 
+    /// Lets callers commit until [`Self::step_in`], where this thread is one of the engine's own: it is about to wait for a caller, who may
+    /// wait for a commit.
+    pub(super) fn step_out(&self) {
+        if self.own_threads.step_out() {
+            self.store.let_callers_lead();
+            self.queue.let_callers_lead();
+        }
+    }
+
+    /// This thread commits again.
+    fn step_in(&self) {
+        if self.own_threads.step_in() {
+            self.store.callers_have_led();
+            self.queue.callers_have_led();
+        }
+    }
+
     /// What is pending in a lane, where nobody commits it.
     fn lead(&self, lane: Lane) -> Option<Work<'_>> {
         Some(match lane {
@@ -221,6 +238,7 @@ impl EngineCore {
                 let panic = panic_text(&*panic);
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
+            self.lanes.step_in();
         }
     }
 

@@ -11,11 +11,14 @@ use crate::limits::{
     QUESTION_FILES_MAX, ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
 };
 use crate::locks::lock;
-use crate::mutation::{Derived, Maintenance, Span};
+use crate::model::WriteClass;
+use crate::mutation::{Derived, Maintenance, Removing};
 use crate::observer::Event;
 use crate::store::meta;
 use crate::store::rollup::building;
+use crate::store::segments::READY_BYTES;
 use crate::store::telemetry::filing::{Pass, Slice};
+use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
@@ -24,7 +27,7 @@ use crate::view::{Reader, events, upkeep};
 use super::EngineCore;
 
 /// Asked between two steps: whether the next one is to begin.
-type GoOn<'g> = &'g dyn Fn() -> bool;
+pub(crate) type GoOn<'g> = &'g dyn Fn() -> bool;
 
 impl EngineCore {
     /// How long history is kept: of a node as the fleet has it.
@@ -48,7 +51,7 @@ impl EngineCore {
     /// Files all that was pending when it was called; returns how many records. Steps are prepared beside the writer, which
     /// goes on committing.
     pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {
-        let filed = self.file_all(go_on);
+        let filed = self.file_all(go_on, None).map(|(filed, _)| filed);
         #[cfg(feature = "cluster")]
         if self.cluster().is_some()
             && let Ok(records @ 1..) = filed
@@ -58,38 +61,46 @@ impl EngineCore {
         filed
     }
 
-    /// The same; a node of a fleet notifies nobody yet, as it may be in the middle of applying an entry.
-    pub(super) fn file_all(&self, go_on: GoOn<'_>) -> Result<u64> {
-        let _one_at_a_time = lock(&self.filing);
+    /// The same, for a removal without what it names, of which it returns the number as well; a node of a fleet notifies nobody yet, as it
+    /// may be in the middle of applying an entry.
+    pub(crate) fn file_all(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<(u64, u64)> {
+        let one_at_a_time = self.filing_turn();
+        let filed = self.file_queued(go_on, omit);
+        self.note_filing(&filed);
+        drop(one_at_a_time);
+        filed
+    }
+
+    /// The caller has the turn.
+    fn file_queued(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<(u64, u64)> {
         let waited = self.queued();
-        let mut filed = 0;
-        while filed < waited && go_on() {
-            match self.file_step(go_on)? {
-                0 => break,
-                records => filed += records,
+        let (mut filed, mut omitted) = (0, 0);
+        // Of blocks that cannot be read the records are not counted.
+        while (filed < waited || self.store.queue().has_unreadable()) && go_on() {
+            match self.file_step(go_on, omit)? {
+                None => break,
+                Some((records, left_out)) => {
+                    filed += records;
+                    omitted += left_out;
+                }
             }
         }
         if filed > 0 {
             self.filed_at.store(self.now().ticks(), Ordering::Release);
         }
-        Ok(filed)
+        Ok((filed, omitted))
     }
 
-    /// Files what is pending, so that all that was accepted until now is in history.
-    pub(crate) fn file_for_export(&self) -> Result<()> {
-        if self.queued() > 0 {
-            self.file_pending(&|| true)?;
+    /// Files what is pending, so that all that was accepted until now is in history. Returns whether the queue has to be read as well, as
+    /// the disk has no room for that.
+    pub(crate) fn file_for_export(&self) -> Result<bool> {
+        if self.queued() == 0 {
+            return Ok(false);
         }
-        Ok(())
-    }
-
-    /// Reads rollups as of now. A short queue is filed first, so that the answer has all that was accepted until now; a longer one is left
-    /// to upkeep.
-    pub(crate) fn rollup_reader(&self) -> Result<Reader> {
-        let unfiled = self.file_short_queue();
-        let mut reader = self.reader()?;
-        reader.unfiled = unfiled;
-        Ok(reader)
+        match self.file_pending(&|| true) {
+            Err(error) if error.is_for_space() => Ok(true),
+            filed => filed.map(|_| false),
+        }
     }
 
     /// Files the queue if that is soon done; returns the records that are left to upkeep.
@@ -108,45 +119,62 @@ impl EngineCore {
         if self.store.queued() < self.config.limits.queue_high_water {
             return;
         }
-        let Ok(one_at_a_time) = self.filing.try_lock() else {
+        let Some(one_at_a_time) = self.try_filing_turn() else {
             return;
         };
-        let filed = self.file_step(&|| true);
+        let filed = self.file_step(&|| true, None);
         drop(one_at_a_time);
         if let Err(error) = filed {
             self.observe(&Event::CommitFailed { error: &error });
         }
     }
 
-    /// Files in one pass; returns how many records, 0 when nothing is pending or it is not to go on to the end. The caller holds the lock
-    /// of filing.
-    fn file_step(&self, go_on: GoOn<'_>) -> Result<u64> {
-        // Not `reader`, which on a volatile store waits for a commit.
-        let begun = meta::filed(&self.store.snapshot()?)?.pass;
-        let blocks = self.store.queue().oldest_blocks(begun.as_ref());
-        let pass = Pass::begin(&self.store.snapshot()?, blocks, Work::WRITTEN_MAX)?;
-        let Some(mut pass) = pass else { return Ok(0) };
+    /// Files in one pass; returns how many records and how many of them it left out, `None` when nothing is pending or it is not to go on
+    /// to the end. The caller holds the lock of filing.
+    fn file_step(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<Option<(u64, u64)>> {
+        let mut pass = self.begin_pass(omit)?;
+        if pass.as_ref().is_some_and(Pass::met_damage_in_table) && !self.store.is_read_only() {
+            // It may be in memory alone.
+            self.store.read_anew()?;
+            pass = self.begin_pass(omit)?;
+        }
+        let Some(mut pass) = pass else {
+            return Ok(None);
+        };
+        // Before a slice is written: the pass puts these blocks behind the queue.
+        if !self.store.set_aside(pass.damaged())? {
+            pass.keep_damaged();
+        }
         let mut next = None;
         while let Some(slice) = pass.next_slice(&self.store.snapshot()?)? {
             next = self.write_slice(slice)?.then_some(Maintenance::RemoveFiled);
             if !pass.has_ended() && !go_on() {
-                return Ok(0);
+                return Ok(None);
             }
         }
         while let Some(step) = next {
             next = self.take_step(step)?;
         }
+        if omit.is_some() && !pass.is_written(&self.store.snapshot()?)? {
+            // A hold was placed meanwhile: the next pass goes on by the names of now.
+            return Ok(Some((0, 0)));
+        }
         let records = pass.records();
         self.store.recycle_segments();
         // An observer of a node may write, and with that apply an entry before which the queue is filed.
-        #[cfg(feature = "cluster")]
-        let is_quiet = self.cluster().is_some();
-        #[cfg(not(feature = "cluster"))]
-        let is_quiet = false;
-        if !is_quiet {
+        if !self.is_node() {
             self.observe(&Event::Filed { records });
         }
-        Ok(records)
+        Ok(Some((records, pass.omitted())))
+    }
+
+    fn begin_pass(&self, omit: Option<Omit<'_>>) -> Result<Option<Pass>> {
+        let removal = omit.map(|omit| self.removal(omit)).transpose()?;
+        let removal = removal.as_ref();
+        // Not `reader`, which on a volatile store waits for a commit.
+        let begun = meta::filed(&self.store.snapshot()?)?.pass;
+        let blocks = self.store.queue().oldest_blocks(begun.as_ref());
+        Pass::begin(&self.store.snapshot()?, blocks, Work::WRITTEN_MAX, removal)
     }
 
     /// Writes a slice; returns whether filed blocks are to be removed. A store that is only read files in memory, for those who read
@@ -177,8 +205,46 @@ impl EngineCore {
     }
 
     /// Ends what is due, files when it is time and seals some of what is over; once an hour also removes what is too old.
+    /// What is refused for want of space is left for a later call, and does not keep the rest from giving space back.
     pub(crate) fn maintain(&self, go_on: GoOn<'_>) -> Result<()> {
         self.check_place()?;
+        self.keep_reserve_reported();
+        let maintained = self.take_all_steps(go_on);
+        if let Err(error) = &maintained {
+            self.store.note_damage(error);
+        }
+        self.report_damage();
+        maintained
+    }
+
+    fn take_all_steps(&self, go_on: GoOn<'_>) -> Result<()> {
+        let mut refused = Ok(());
+        let mut unless_refused = |done: Result<()>| match done {
+            Err(error) if error.is_for_space() => {
+                refused = Err(error);
+                Ok(())
+            }
+            done => done,
+        };
+        unless_refused(self.settle_due(go_on))?;
+        // What keeps the queue from being filed does not keep the rest from being done.
+        let filed = self.file_when_due(go_on);
+        unless_refused(self.seal(go_on))?;
+        unless_refused(self.roll_up(go_on))?;
+        unless_refused(self.write_key_uses())?;
+        if go_on() {
+            self.sweep_when_due(go_on)?;
+        }
+        let mut space = self.space_left();
+        let is_enough = space.take(WriteClass::Telemetry, READY_BYTES).is_ok();
+        if is_enough && !self.store.is_read_only() {
+            unless_refused(self.store.make_segments_ready())?;
+        }
+        filed.and(refused)
+    }
+
+    /// Ends what is due.
+    fn settle_due(&self, go_on: GoOn<'_>) -> Result<()> {
         while go_on() {
             let due = upkeep::due(&self.reader()?)?;
             let more = due.len() == MAINTENANCE_IDS_MAX;
@@ -189,16 +255,6 @@ impl EngineCore {
             if !more {
                 break;
             }
-        }
-        self.file_when_due(go_on)?;
-        self.seal(go_on)?;
-        self.roll_up(go_on)?;
-        self.write_key_uses()?;
-        if go_on() {
-            self.sweep_when_due(go_on)?;
-        }
-        if self.low_disk().is_none() && !self.store.is_read_only() {
-            self.store.make_segments_ready()?;
         }
         Ok(())
     }
@@ -223,7 +279,7 @@ impl EngineCore {
 
     /// Takes some steps of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
     fn seal(&self, go_on: GoOn<'_>) -> Result<()> {
-        let _one_at_a_time = lock(&self.filing);
+        let _one_at_a_time = self.filing_turn();
         for _ in 0..SEAL_STEPS_MAX {
             if !go_on() {
                 break;
@@ -240,7 +296,7 @@ impl EngineCore {
 
     /// Takes some steps of building the rollups of an older file.
     fn roll_up(&self, go_on: GoOn<'_>) -> Result<()> {
-        let _one_at_a_time = lock(&self.filing);
+        let _one_at_a_time = self.filing_turn();
         for _ in 0..ROLLUP_STEPS_MAX {
             if !go_on() {
                 break;
@@ -295,27 +351,34 @@ impl EngineCore {
 
     /// Removes what is too old of one kind, each step prepared beside the writer; returns whether that was all.
     fn drop_derived(&self, of: Derived, time: Timestamp, go_on: GoOn<'_>) -> Result<bool> {
-        let days = &self.retention_days();
-        let mut from = None;
-        loop {
-            if !go_on() {
-                return Ok(false);
-            }
-            let snapshot = self.store.snapshot()?;
-            let span = Span::next(&snapshot, of, from, (days, time), of.step_max())?;
-            let next = span.before.clone();
+        self.each_span(of, Removing::Old(time), go_on, &mut |span| {
             self.take_step(Maintenance::DropDerived(of, time, span))?;
-            if next.is_none() {
-                return Ok(true);
-            }
-            from = next;
-        }
+            Ok(())
+        })
     }
 
     /// The number below which events go, looked up beside the writer.
     fn first_event_kept(&self, time: Timestamp) -> Result<u64> {
         let (days, count) = self.event_retention();
         events::first_kept(&Reader::new(&self.store, time)?, days, count)
+    }
+
+    /// Reports that the store is a copy which is opened to be written for the first time, and writes that down. A disk that is full keeps no
+    /// store from being opened: then the next start reports it again.
+    pub(crate) fn note_copy(&self) -> Result<()> {
+        let made_at = meta::copied(&self.store.snapshot()?)?;
+        let Some(made_at) = made_at.filter(|_| !self.store.is_read_only()) else {
+            return Ok(());
+        };
+        #[cfg(feature = "cluster")]
+        if self.cluster().is_some() {
+            return self.take_step(Maintenance::NoteCopy).map(drop);
+        }
+        self.observe(&Event::StartedOnCopy { made_at });
+        match self.take_step(Maintenance::NoteCopy) {
+            Err(error) if error.is_for_space() => Ok(()),
+            noted => noted.map(drop),
+        }
     }
 
     /// Takes one step; returns the next one of its kind, if there is more to do.

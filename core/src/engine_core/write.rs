@@ -3,6 +3,7 @@
 use crate::error::Result;
 #[cfg(feature = "cluster")]
 use crate::error::{EngineError, ErrorKind};
+use crate::model::WriteClass;
 #[cfg(feature = "cluster")]
 use crate::mutation::logged::{Tag, decode};
 use crate::mutation::{Context, Mutation, Outcome, Telemetry};
@@ -16,8 +17,9 @@ use super::EngineCore;
 /// A mutation with a place for what it returns.
 pub(super) struct Write {
     pub(super) apply: Apply,
-    /// Whether it gives space or takes rights back, and so goes on when little space is left.
-    pub(super) relieves: bool,
+    pub(super) class: WriteClass,
+    /// As [`Mutation::bytes`].
+    pub(super) bytes: usize,
     /// What of it goes into the log of a cluster.
     #[cfg(feature = "cluster")]
     pub(super) logged: Option<(Tag, Vec<u8>)>,
@@ -33,7 +35,8 @@ impl Write {
         keep: impl FnOnce(M::Output) + Send + 'static,
     ) -> Self {
         Self {
-            relieves: M::RELIEVES,
+            class: mutation.class(),
+            bytes: mutation.bytes(),
             apply: Box::new(move |context| Ok(mutation.apply(context)?.map(keep))),
             #[cfg(feature = "cluster")]
             logged: None,
@@ -55,7 +58,8 @@ impl Write {
         // What no node could read is not appended.
         let logged = logged.filter(|_| matches!(decoded, Some(Ok(_))));
         Self {
-            relieves: M::RELIEVES,
+            class: mutation.class(),
+            bytes: mutation.bytes(),
             apply: Box::new(move |context| {
                 let mutation = decoded.ok_or_else(not_logged)??;
                 Ok(mutation.apply(context)?.map(keep))

@@ -23,13 +23,25 @@ pub enum AuditAction {
     RevokeKey,
     /// Workspaces were imported.
     ImportWorkspaces,
-    /// A workspace was replaced, or an import changed its state or its user.
+    /// A workspace was replaced, or an import changed its state or its identity.
     UpdateWorkspace,
+    /// A backup was written into the folder of the server.
+    BackUp,
+    /// A copy of the store was sent.
+    DownloadBackup,
+    /// Records were exported.
+    QueryExport,
+    /// The API keys were listed.
+    ListKeys,
+    /// A copy of a store was opened to be written for the first time.
+    StartOnCopy,
+    /// Telemetry was removed because somebody asked for it.
+    RemoveTelemetry,
 }
 
 impl AuditAction {
     /// Every action, in the order of their numbers in the file.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::Lifecycle(Action::Reboot),
         Self::Lifecycle(Action::RecoveryReboot),
         Self::Lifecycle(Action::Rebuild),
@@ -44,7 +56,21 @@ impl AuditAction {
         Self::RevokeKey,
         Self::ImportWorkspaces,
         Self::UpdateWorkspace,
+        Self::BackUp,
+        Self::DownloadBackup,
+        Self::QueryExport,
+        Self::ListKeys,
+        Self::StartOnCopy,
+        Self::RemoveTelemetry,
     ];
+
+    /// Whether it hands something out and changes nothing.
+    pub(crate) const fn is_access(self) -> bool {
+        matches!(
+            self,
+            Self::BackUp | Self::DownloadBackup | Self::QueryExport | Self::ListKeys
+        )
+    }
 
     /// The action as written.
     #[must_use]
@@ -58,6 +84,12 @@ impl AuditAction {
             Self::RevokeKey => "RevokeKey",
             Self::ImportWorkspaces => "ImportWorkSpaces",
             Self::UpdateWorkspace => "UpdateWorkSpace",
+            Self::BackUp => "BackUp",
+            Self::DownloadBackup => "DownloadBackup",
+            Self::QueryExport => "QueryExport",
+            Self::ListKeys => "ListKeys",
+            Self::StartOnCopy => "StartOnCopy",
+            Self::RemoveTelemetry => "RemoveTelemetry",
         }
     }
 }
@@ -127,7 +159,7 @@ impl AuditResult {
     }
 }
 
-/// One row of the audit: a call that changed the fleet, or tried to. Serialized as `GetAdminActivity` returns it: without
+/// One row of the audit: a call that changed the fleet or took much of it out, or tried to. Serialized as `GetAdminActivity` returns it: without
 /// [`Self::api_key_id`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -158,7 +190,7 @@ pub struct AuditEntry {
     pub new_state: Option<String>,
     /// When the action ended, or was refused.
     pub completed_time: Option<Timestamp>,
-    /// Code of the refusal, or what the host said of a failure.
+    /// Code of the refusal, what the host said of a failure, or what changed of an identity; then how many calls the row counts.
     pub detail: Option<String>,
     /// Name of the key used; null where the host itself acted.
     pub api_key_name: Option<String>,

@@ -230,6 +230,10 @@ pub(crate) struct EventDetail<'d> {
     /// `telemetry.filed`: records, exact repetitions included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) records: Option<u64>,
+    /// `telemetry.filed`: records that were acknowledged and could not be read any more; absent where there are none. They are in no
+    /// history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) damaged: Option<u64>,
     /// `resync`: number of the oldest event that is kept, or of the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) oldest: Option<u64>,

@@ -35,6 +35,28 @@ pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
     folded(account.split('@').next().unwrap_or(account))
 }
 
+/// The form in which ids of workspaces are compared: [`folded`], without white space at its ends and without what cannot be seen.
+pub(crate) fn id_key(id: &str) -> Cow<'_, str> {
+    if id.chars().any(is_invisible) {
+        let visible: String = id.chars().filter(|char| !is_invisible(*char)).collect();
+        Cow::Owned(folded(visible.trim()).into_owned())
+    } else {
+        folded(id.trim())
+    }
+}
+
+/// Whether a character is a control or format character, or another that Unicode shows as nothing.
+pub(crate) fn is_invisible(char: char) -> bool {
+    char.is_control()
+        || matches!(char,
+            '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}'
+            | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Unicode's simple case folding (statuses C and S of `CaseFolding.txt`): the lower case of the standard library where that is
 /// one character, except for the characters listed here, most of which are variants of a small letter. Deriving these from the
 /// upper case would add its table to the WebAssembly module, 5 kB in gzip.
@@ -174,6 +196,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ids_with_other_case_white_space_or_invisible_characters_are_equal() {
+        for id in [
+            "ws-1",
+            "WS-1",
+            "ws-1 ",
+            "\u{a0}Ws-1",
+            "w\u{200b}s-1",
+            "\u{202e}ws-1",
+            "ws-1\n",
+        ] {
+            assert_eq!(id_key(id), "ws-1", "{id:?}");
+        }
+        assert_ne!(id_key("ws 1"), id_key("ws1"));
+        assert!(matches!(id_key("ws-1"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(crate) mod metric;
 mod places;
 mod processes;
 mod question;
+mod removal;
 mod request;
 pub(crate) mod row;
 #[cfg(feature = "schema")]
@@ -26,6 +27,7 @@ mod stats;
 mod stream;
 mod vocabulary;
 mod workspace;
+mod write_class;
 
 pub use activity::ActivityRecord;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
@@ -45,6 +47,7 @@ pub use metric::{Metric, Statistic};
 pub(crate) use places::Places;
 pub use processes::ProcessReport;
 pub use question::Question;
+pub use removal::{RemovedTelemetry, TelemetrySelection};
 pub use request::{ActionRequest, ActionState, Attempt, FailedState, NewKey};
 pub use row::{Cell, Column, ColumnKind, Paging, Row, Rows};
 pub(crate) use situation::Situation;
@@ -54,3 +57,4 @@ pub(crate) use stream::history_order;
 pub use stream::{Received, Record, Stream};
 pub use vocabulary::{Action, ComputeType, Named, Protocol, RunningMode, State, Vocabulary};
 pub use workspace::{PendingAction, Workspace, WorkspaceView};
+pub(crate) use write_class::WriteClass;

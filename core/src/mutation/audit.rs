@@ -4,12 +4,36 @@ use std::borrow::Cow;
 
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
-use crate::limits::{REPEATABLE_ROWS_MAX, WORKSPACE_ID_MAX};
+use crate::limits::{REPEATABLE_ROWS_ALL_MAX, REPEATABLE_ROWS_MAX, TEXT_MAX, WORKSPACE_ID_MAX};
 use crate::model::{AuditAction, AuditEntry, AuditResult, Workspace};
-use crate::store::repeats::Repeats;
+use crate::store::repeats::Counted;
+use crate::store::table::{Read as _, Table};
 use crate::store::{audit, meta};
 
 use super::{Caller, Context, HOST_NAME, Mutation, Outcome};
+
+/// What says whose a workspace is, by the names of the fields.
+pub(super) fn identity(of: &Workspace) -> [(&'static str, Option<&str>); 3] {
+    [
+        ("username", of.username.as_deref()),
+        ("computerName", of.computer_name.as_deref()),
+        ("directoryId", of.directory_id.as_deref()),
+    ]
+}
+
+/// In the place of a workspace, where the rows about all that exist are counted: no id is empty.
+const OF_ALL: &str = "";
+/// The same of rows of what was handed out: no id has a line feed.
+const OF_ACCESS: &str = "\n";
+
+/// The detail of a row that counts `count` calls.
+fn times(detail: Option<&str>, count: u64) -> Option<String> {
+    Some(match (detail, count) {
+        (detail, 1) => return detail.map(str::to_owned),
+        (Some(detail), _) => format!("{detail} ({count} times)"),
+        (None, _) => format!("({count} times)"),
+    })
+}
 
 /// A row being made.
 pub(super) struct Row {
@@ -34,13 +58,22 @@ impl Row {
         self.entry.workspace_id = id.map(|id| id.chars().take(WORKSPACE_ID_MAX).collect());
     }
 
-    /// Names the workspace as it was, its state after the change, and its new user where that changes.
+    /// Names the workspace as it was, its state after the change, and what changes of its identity.
     pub(super) fn changes(&mut self, old: &Workspace, new: &Workspace) {
         self.about(old);
         self.entry.new_state = new.state.clone().map(String::from);
-        if old.username != new.username {
-            let [old, new] = [old, new].map(|of| of.username.as_deref().unwrap_or("null"));
-            self.entry.detail = Some(format!("username changed from {old} to {new}"));
+        let changed = identity(old)
+            .into_iter()
+            .zip(identity(new))
+            .filter(|(old, new)| old != new);
+        let changes: Vec<_> = changed
+            .map(|((name, old), (_, new))| {
+                let [old, new] = [old, new].map(|value| value.unwrap_or("null"));
+                format!("{name} changed from {old} to {new}")
+            })
+            .collect();
+        if !changes.is_empty() {
+            self.entry.detail = Some(changes.join("; "));
         }
     }
 
@@ -97,45 +130,86 @@ impl Context<'_, '_> {
     }
 
     /// Writes the row of a call that changed nothing, or counts it in the row of an equal one of the same key and minute. When a
-    /// key has many different ones in a minute, those that follow are only counted: by what was asked and how it ended.
+    /// key has many different ones in a minute about workspaces that do not exist, those that follow are only counted: by what was asked
+    /// and how it ended. About one that exists, they keep the workspace, until the key has very many about all of these.
     pub(super) fn write_repeatable_row(&mut self, row: Row, result: AuditResult) -> Result<()> {
-        let mut repeats = Repeats::of(self.tables, row.entry.api_key_name.as_deref(), self.now)?;
         let mut entry = AuditEntry {
             result,
             ..row.entry
         };
-        let is_new = repeats.equal(&entry).is_none();
-        if is_new && repeats.rows.len() >= REPEATABLE_ROWS_MAX {
-            entry = AuditEntry {
-                requester: (entry.api_key_name.clone()).unwrap_or_else(|| HOST_NAME.to_owned()),
-                workspace_id: None,
-                username: None,
-                computer_name: None,
-                previous_state: None,
-                new_state: None,
-                ..entry
+        let mut calls = Counted::calls(self.tables, &entry, self.now)?;
+        if calls.count == 0 {
+            let existing = match &entry.workspace_id {
+                Some(id) => self.tables.contains(Table::Workspaces, id.as_bytes())?,
+                None => false,
             };
+            let about = entry.workspace_id.as_deref().filter(|_| existing);
+            let of = (entry.api_key_name.as_deref(), about);
+            let mut rows = Counted::rows(self.tables, of, self.now)?;
+            let mut all = Counted::rows(self.tables, (of.0, Some(OF_ALL)), self.now)?;
+            let is_named = existing && all.count < REPEATABLE_ROWS_ALL_MAX;
+            if rows.count < REPEATABLE_ROWS_MAX && (is_named || !existing) {
+                rows.count += 1;
+                rows.put(self.tables, self.now)?;
+                if existing {
+                    all.count += 1;
+                    all.put(self.tables, self.now)?;
+                }
+            } else {
+                entry.requester = entry
+                    .api_key_name
+                    .clone()
+                    .unwrap_or_else(|| HOST_NAME.to_owned());
+                if !is_named {
+                    entry = AuditEntry {
+                        workspace_id: None,
+                        username: None,
+                        computer_name: None,
+                        previous_state: None,
+                        new_state: None,
+                        ..entry
+                    };
+                }
+                calls = Counted::calls(self.tables, &entry, self.now)?;
+            }
         }
-        if let Some(repeated) = repeats.equal(&entry)
-            && let Some(mut first) = audit::get(self.tables, repeated.id)?
-        {
-            repeated.count = repeated.count.saturating_add(1);
-            let times = format!("({} times)", repeated.count);
-            first.detail = Some(match &entry.detail {
-                Some(detail) => format!("{detail} {times}"),
-                None => times,
-            });
-            audit::put(self.tables, &first)?;
+        self.count(calls, entry)
+    }
+
+    /// Writes the row of something that was handed out, or counts it in an equal one of the same key and minute. Where a key has many
+    /// different ones in a minute, those that follow are counted in one without `detail`.
+    fn write_access_row(&mut self, mut row: Row, detail: Option<String>) -> Result<()> {
+        row.entry.detail = detail;
+        let mut calls = Counted::calls(self.tables, &row.entry, self.now)?;
+        if calls.count == 0 && row.entry.detail.is_some() {
+            let of = (row.entry.api_key_name.as_deref(), Some(OF_ACCESS));
+            let mut rows = Counted::rows(self.tables, of, self.now)?;
+            if rows.count < REPEATABLE_ROWS_MAX {
+                rows.count += 1;
+                rows.put(self.tables, self.now)?;
+            } else {
+                row.entry.detail = None;
+                calls = Counted::calls(self.tables, &row.entry, self.now)?;
+            }
+        }
+        self.count(calls, row.entry)
+    }
+
+    /// Counts a call in the row of `calls`, or writes that row.
+    fn count(&mut self, mut calls: Counted, entry: AuditEntry) -> Result<()> {
+        let known = match calls.count {
+            0 => None,
+            _ => audit::get(self.tables, calls.row)?,
+        };
+        if let Some(mut known) = known {
+            calls.count = calls.count.saturating_add(1);
+            known.detail = times(entry.detail.as_deref(), calls.count);
+            audit::put(self.tables, &known)?;
         } else {
-            let id = self.write_row(
-                Row {
-                    entry: entry.clone(),
-                },
-                result,
-            )?;
-            repeats.add(&AuditEntry { id, ..entry });
+            let result = entry.result;
+            (calls.row, calls.count) = (self.write_row(Row { entry }, result)?, 1);
         }
-        repeats.put(self.tables)
+        calls.put(self.tables, self.now)
     }
 
     /// Writes the row of a refusal and hands the refusal back.
@@ -165,6 +239,33 @@ impl Mutation for AuditRefusal {
         row.set_id(self.workspace_id);
         row.set_detail(&self.code);
         context.write_repeatable_row(row, AuditResult::Refused)?;
+        Ok(Ok(()))
+    }
+}
+
+/// Writes the row of something that was handed out, or by the host refused: what is read of it later is beyond every key and every hold.
+#[derive(Debug)]
+pub(crate) struct AuditAccess {
+    pub(crate) action: AuditAction,
+    /// What of it; left out where it is longer than a row keeps.
+    pub(crate) detail: Option<String>,
+    /// The code of the refusal.
+    pub(crate) refused: Option<Cow<'static, str>>,
+    pub(crate) by: Caller,
+}
+
+impl Mutation for AuditAccess {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        let mut row = context.row(self.action, &self.by, None);
+        if let Some(code) = self.refused {
+            row.set_detail(&code);
+            context.write_repeatable_row(row, AuditResult::Refused)?;
+            return Ok(Ok(()));
+        }
+        let detail = self.detail.filter(|text| text.chars().count() <= TEXT_MAX);
+        context.write_access_row(row, detail)?;
         Ok(Ok(()))
     }
 }

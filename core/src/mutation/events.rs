@@ -188,9 +188,10 @@ impl Context<'_, '_> {
     }
 
     /// `telemetry.filed`
-    pub(super) fn telemetry_filed(&mut self, records: u64) -> Result<()> {
+    pub(super) fn telemetry_filed(&mut self, records: u64, damaged: u64) -> Result<()> {
         let detail = EventDetail {
             records: Some(records),
+            damaged: (damaged > 0).then_some(damaged),
             ..EventDetail::default()
         };
         self.append(EventType::TelemetryFiled, None, &detail)

@@ -1,14 +1,14 @@
 //! Placing and releasing litigation holds.
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditAction, AuditResult, LitigationHold, WorkspaceView};
+use crate::model::{AuditAction, AuditResult, LitigationHold, WorkspaceView, WriteClass};
 use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
 use super::audit::Row;
 use super::{Caller, Context, Mutation, Outcome};
 
-/// Places a hold on a workspace, over one that is there.
+/// Places a hold on a workspace, over one that is there, and on those whose id is the same in another spelling.
 #[derive(Debug)]
 pub(crate) struct PlaceHold {
     pub(crate) id: String,
@@ -20,9 +20,13 @@ pub(crate) struct PlaceHold {
 impl Mutation for PlaceHold {
     type Output = WorkspaceView;
 
+    fn class(&self) -> WriteClass {
+        WriteClass::Essential
+    }
+
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<WorkspaceView>> {
         let (row, entry) = context.hold_row(AuditAction::PlaceHold, &self.id, &self.by)?;
-        let Some(mut entry) = entry else {
+        let Some(entry) = entry else {
             return context.refused(row, EngineError::no_workspace());
         };
         let hold = LitigationHold {
@@ -31,14 +35,21 @@ impl Mutation for PlaceHold {
             placed_by: self.by.name().to_owned(),
             placed_at: context.now,
         };
-        holds::put(context.tables, &self.id, &hold)?;
-        let replaced = std::mem::replace(&mut entry.held, true);
-        context.hold_placed(&entry.workspace, replaced, &self.by)?;
-        context.finish_hold(row, entry)
+        let replaced = holds::get(context.tables, &self.id)?;
+        for id in workspaces::other_spellings(context.tables, &self.id)? {
+            let (row, entry) = context.hold_row(AuditAction::PlaceHold, &id, &self.by)?;
+            let other_hold = holds::get(context.tables, &id)?;
+            if let Some(other) = entry
+                && (other_hold.is_none() || other_hold == replaced)
+            {
+                context.hold(row, other, &hold, &self.by)?;
+            }
+        }
+        context.hold(row, entry, &hold, &self.by).map(Ok)
     }
 }
 
-/// Releases the hold on a workspace.
+/// Releases the hold on a workspace, and what was placed with it on other spellings of its id.
 #[derive(Debug)]
 pub(crate) struct ReleaseHold {
     pub(crate) id: String,
@@ -48,22 +59,31 @@ pub(crate) struct ReleaseHold {
 impl Mutation for ReleaseHold {
     type Output = WorkspaceView;
 
+    fn class(&self) -> WriteClass {
+        WriteClass::Essential
+    }
+
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<WorkspaceView>> {
         let (row, entry) = context.hold_row(AuditAction::ReleaseHold, &self.id, &self.by)?;
-        let Some(mut entry) = entry else {
+        let Some(entry) = entry else {
             return context.refused(row, EngineError::no_workspace());
         };
-        if !entry.held {
+        let Some(hold) = holds::get(context.tables, &self.id)? else {
             let error = EngineError::new(
                 ErrorKind::NotFound,
                 "The WorkSpace is not on litigation hold.",
             );
             return context.refused(row, error);
+        };
+        for id in workspaces::other_spellings(context.tables, &self.id)? {
+            let (row, entry) = context.hold_row(AuditAction::ReleaseHold, &id, &self.by)?;
+            if let Some(other) = entry
+                && holds::get(context.tables, &id)?.as_ref() == Some(&hold)
+            {
+                context.release(row, other, &self.by)?;
+            }
         }
-        holds::remove(context.tables, &self.id)?;
-        entry.held = false;
-        context.hold_released(&entry.workspace, &self.by)?;
-        context.finish_hold(row, entry)
+        context.release(row, entry, &self.by).map(Ok)
     }
 }
 
@@ -83,9 +103,29 @@ impl Context<'_, '_> {
         Ok((row, entry))
     }
 
-    fn finish_hold(&mut self, row: Row, entry: Entry) -> Result<Outcome<WorkspaceView>> {
+    fn hold(
+        &mut self,
+        row: Row,
+        mut entry: Entry,
+        hold: &LitigationHold,
+        by: &Caller,
+    ) -> Result<WorkspaceView> {
+        holds::put(self.tables, &entry.workspace.id, hold)?;
+        let replaced = std::mem::replace(&mut entry.held, true);
+        self.hold_placed(&entry.workspace, replaced, by)?;
+        self.finish_hold(row, entry)
+    }
+
+    fn release(&mut self, row: Row, mut entry: Entry, by: &Caller) -> Result<WorkspaceView> {
+        holds::remove(self.tables, &entry.workspace.id)?;
+        entry.held = false;
+        self.hold_released(&entry.workspace, by)?;
+        self.finish_hold(row, entry)
+    }
+
+    fn finish_hold(&mut self, row: Row, entry: Entry) -> Result<WorkspaceView> {
         workspaces::put(self.tables, &entry)?;
         self.write_row(row, AuditResult::Completed)?;
-        Ok(Ok(self.view(entry)?))
+        self.view(entry)
     }
 }

@@ -99,6 +99,11 @@ impl Context<'_, '_> {
     fn import(&mut self, patch: WorkspacePatch, by: &Caller) -> Result<Result<Stored>> {
         let id = patch.id.value().cloned().unwrap_or_default();
         let old = self.settled(&id)?;
+        if old.is_none()
+            && let Some(refused) = self.new_id_refusal(&id)?
+        {
+            return Ok(Err(refused));
+        }
         let mut workspace = old.as_ref().map_or_else(
             || Workspace {
                 id,

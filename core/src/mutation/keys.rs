@@ -2,7 +2,7 @@
 
 use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey, SecretHash};
+use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey, SecretHash, WriteClass};
 use crate::store::keys::{self, StoredKey};
 use crate::store::meta;
 use crate::timestamp::Timestamp;
@@ -55,7 +55,10 @@ pub(crate) struct RevokeKey {
 
 impl Mutation for RevokeKey {
     type Output = ();
-    const RELIEVES: bool = true;
+
+    fn class(&self) -> WriteClass {
+        WriteClass::Essential
+    }
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         let mut row = context.row(AuditAction::RevokeKey, &self.by, None);
@@ -88,7 +91,6 @@ pub(crate) struct TouchKeys(pub(crate) Vec<(u64, Timestamp)>);
 
 impl Mutation for TouchKeys {
     type Output = ();
-    const RELIEVES: bool = true;
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         for (id, time) in self.0 {

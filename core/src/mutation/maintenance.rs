@@ -1,18 +1,20 @@
 //! Upkeep: ending what is due, and removing what is too old. Each step is bounded, so that none holds the writer long.
 
+use crate::domain::keys as rules;
 use crate::domain::retention::{days_before, is_listed};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::store::held::HeldNames;
+use crate::model::{AuditAction, AuditResult, WriteClass};
+use crate::store::held;
 use crate::store::rollup::building::Built;
 use crate::store::table::Step;
-use crate::store::telemetry::filing;
+use crate::store::telemetry::queue;
 use crate::store::telemetry::sealing::Sealing;
-use crate::store::{audit, events, meta, pending, workspaces};
+use crate::store::{audit, events, keys, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
-use super::retention::{Derived, Span};
-use super::{Context, Mutation, Outcome};
+use super::retention::{Derived, Removing, Span};
+use super::{Caller, Context, Mutation, Outcome};
 
 /// One step of upkeep.
 #[derive(Debug, Clone)]
@@ -31,16 +33,31 @@ pub(crate) enum Maintenance {
     Seal(Box<Sealing>),
     /// Writes a step of building the rollups of an older file.
     RollUp(Box<Built>),
-    /// Removes audit rows that are old by that time, behind the number a step before answered.
+    /// Removes audit rows that are old by that time, behind the number a step before answered. The first step also removes the keys that
+    /// ended as long ago.
     DropAudit(Timestamp, Option<u64>),
     /// Removes events with numbers below this.
     DropEvents(u64),
+    /// Writes the row of a start on a copy, and forgets that the store is one. A node goes on with the log that the copy is of.
+    NoteCopy,
 }
 
 impl Mutation for Maintenance {
     /// The next step of its kind, if there is more to do.
     type Output = Option<Self>;
-    const RELIEVES: bool = true;
+
+    fn class(&self) -> WriteClass {
+        match self {
+            Self::Settle(_) | Self::NoteCopy => WriteClass::Fleet,
+            Self::Seal(_) | Self::RollUp(_) => WriteClass::Filing,
+            Self::Sweep(_)
+            | Self::DropTerminated(..)
+            | Self::DropDerived(..)
+            | Self::RemoveFiled
+            | Self::DropAudit(..)
+            | Self::DropEvents(_) => WriteClass::Essential,
+        }
+    }
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Option<Self>>> {
         let next = match self {
@@ -59,11 +76,11 @@ impl Mutation for Maintenance {
                 None
             }
             Self::DropDerived(of, now, span) => {
-                context.drop_derived(of, now, span)?;
+                context.drop_derived(of, Removing::Old(now), span)?;
                 None
             }
             Self::RemoveFiled => {
-                let more = filing::remove_filed(context.tables)?;
+                let more = queue::remove_filed(context.tables)?;
                 more.then_some(Self::RemoveFiled)
             }
             Self::Seal(sealing) => {
@@ -74,9 +91,17 @@ impl Mutation for Maintenance {
                 built.apply(context.tables)?;
                 None
             }
-            Self::DropAudit(now, after) => context
-                .drop_audit(now, after)?
-                .map(|last| Self::DropAudit(now, Some(last))),
+            Self::DropAudit(now, after) => {
+                if after.is_none() {
+                    context.drop_keys(now)?;
+                }
+                let last = context.drop_audit(now, after)?;
+                last.map(|last| Self::DropAudit(now, Some(last)))
+            }
+            Self::NoteCopy => {
+                context.note_copy()?;
+                None
+            }
             Self::DropEvents(below) => {
                 let more = events::remove_below(context.tables, below)?;
                 more.then_some(Self::DropEvents(below))
@@ -106,9 +131,35 @@ impl Context<'_, '_> {
         Ok(())
     }
 
+    fn note_copy(&mut self) -> Result<()> {
+        let made_at = meta::copied(self.tables)?.filter(|_| !self.here);
+        if let Some(made_at) = made_at {
+            let mut row = self.row(AuditAction::StartOnCopy, &Caller::HOST, None);
+            row.set_detail(&format!(
+                "the copy was made at {made_at}: later revocations of keys and holds are missing"
+            ));
+            self.write_row(row, AuditResult::Completed)?;
+        }
+        meta::forget_copied(self.tables)
+    }
+
+    /// Removes keys that ended longer ago than the audit is kept. The newest stays, so that a store that had keys is not taken for a new one.
+    fn drop_keys(&mut self, now: Timestamp) -> Result<()> {
+        let oldest_kept = days_before(now, self.config.retention_days.audit);
+        let mut keys = keys::infos(self.tables)?;
+        keys.pop();
+        let old = keys
+            .iter()
+            .filter(|key| rules::ended_before(key, oldest_kept));
+        for key in old.take(MAINTENANCE_ROWS_MAX) {
+            keys::remove(self.tables, key.id)?;
+        }
+        Ok(())
+    }
+
     fn drop_audit(&mut self, now: Timestamp, after: Option<u64>) -> Result<Option<u64>> {
         let oldest_kept = days_before(now, self.config.retention_days.audit);
-        let held = HeldNames::read(self.tables)?;
+        let held = held::names(self.tables)?;
         let mut old = Vec::new();
         audit::scan_after(self.tables, after, &mut |row| {
             // Written while the clock was ahead: it must not hide the old ones behind it.

@@ -16,6 +16,7 @@ mod keys;
 #[cfg(feature = "cluster")]
 pub(crate) mod logged;
 mod maintenance;
+mod removal;
 mod retention;
 mod telemetry;
 mod workspaces;
@@ -24,6 +25,7 @@ use std::fmt;
 
 use crate::config::Config;
 use crate::error::Result;
+use crate::model::WriteClass;
 use crate::store::keys::LiveKey;
 use crate::store::meta;
 use crate::store::table::Tables;
@@ -31,7 +33,7 @@ use crate::store::telemetry::filing::Slice;
 use crate::timestamp::Timestamp;
 
 pub(crate) use actions::{Act, CompleteAction, FailAction};
-pub(crate) use audit::AuditRefusal;
+pub(crate) use audit::{AuditAccess, AuditRefusal};
 pub(crate) use dispatch::{DispatchAction, NoteAction};
 pub(crate) use holds::{PlaceHold, ReleaseHold};
 pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported};
@@ -39,7 +41,8 @@ pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
 #[cfg(feature = "cluster")]
 pub(crate) use logged::Logged;
 pub(crate) use maintenance::Maintenance;
-pub(crate) use retention::{Derived, Span};
+pub(crate) use removal::RemoveTelemetry;
+pub(crate) use retention::{Derived, Removing, Span};
 pub(crate) use telemetry::Telemetry;
 pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace};
 
@@ -47,8 +50,16 @@ pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace};
 pub(crate) trait Mutation: Logged + fmt::Debug + Send + 'static {
     /// What it returns once it is durable.
     type Output: Send;
-    /// Whether it frees space or revokes rights: then it is applied when little space is left.
-    const RELIEVES: bool = false;
+
+    /// What it is for, which decides how much space it leaves free.
+    fn class(&self) -> WriteClass {
+        WriteClass::Fleet
+    }
+
+    /// About how many bytes it takes, where that is more than others take.
+    fn bytes(&self) -> usize {
+        0
+    }
 
     /// Decides and writes. The outer error is the store's, the inner one a refusal.
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Self::Output>>;
@@ -124,13 +135,17 @@ impl<'c, 't> Context<'c, 't> {
 impl Mutation for Slice {
     /// Whether [`Maintenance::RemoveFiled`] has something to do.
     type Output = bool;
-    const RELIEVES: bool = true;
+
+    fn class(&self) -> WriteClass {
+        self.class()
+    }
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<bool>> {
-        let (records, filed) = (self.records(), meta::filed(context.tables)?);
+        let (records, damaged) = (self.records(), self.set_aside());
+        let filed = meta::filed(context.tables)?;
         let more = Self::apply(self, context.tables)?;
         if !context.here && meta::filed(context.tables)?.below != filed.below {
-            context.telemetry_filed(records)?;
+            context.telemetry_filed(records, damaged)?;
         }
         Ok(Ok(more))
     }

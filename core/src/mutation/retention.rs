@@ -1,4 +1,4 @@
-//! Removing what is derived from telemetry and too old. What names a held workspace or its user is kept.
+//! Removing what is derived from telemetry and too old, or selected. What names a held workspace or its user is kept.
 //!
 //! A step has its own keys, and what it decides does not depend on the parts that hold them: nodes that filed and sealed at other moments remove the
 //! same records with it, once all that was accepted before it is filed.
@@ -7,9 +7,11 @@ use crate::config::RetentionDays;
 use crate::domain::retention::{first_day_kept, is_kept_by_sent_time};
 use crate::error::Result;
 use crate::limits::{MAINTENANCE_ROWS_MAX, ROLLUP_USERS_MAX};
-use crate::model::{Stream, user_key};
-use crate::store::held::HeldNames;
-use crate::store::rollup::{DayRef, daily, hourly, latest};
+use crate::model::{Received, RemovedTelemetry, Stream, TelemetrySelection, user_key};
+use crate::store::held;
+use crate::store::held_names::HeldNames;
+use crate::store::rollup::latest::{self, LatestRef};
+use crate::store::rollup::{DayRef, daily, hourly};
 use crate::store::table::{KeyRange, Read, Step, Table, key_range};
 use crate::store::telemetry::history;
 use crate::store::telemetry::users::{self, UserLatest};
@@ -17,6 +19,8 @@ use crate::store::telemetry::work::Work;
 use crate::timestamp::Timestamp;
 
 use super::Context;
+pub(crate) use selected::Removing;
+use selected::scan;
 
 /// What filing makes of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +66,17 @@ impl Derived {
             Self::Daily => Table::Daily,
             Self::Hourly(_) => Table::Hourly,
             Self::Latest => Table::Latest,
+        }
+    }
+
+    /// Whether a removal of the selection concerns it. Rollups of days are of all streams together, those of hours of all instances.
+    pub(crate) fn is_of(self, selection: &TelemetrySelection) -> bool {
+        let is_of = |stream| selection.stream.is_none_or(|of| of == stream);
+        match self {
+            Self::History(stream) => is_of(stream),
+            Self::Users => selection.stream != Some(Stream::Processes),
+            Self::Hourly(stream) => is_of(stream) && selection.instance_id.is_none(),
+            Self::Daily | Self::Latest => selection.stream.is_none(),
         }
     }
 
@@ -124,13 +139,13 @@ impl Span {
         read: &impl Read,
         of: Derived,
         from: Option<Vec<u8>>,
-        (days, now): (&RetentionDays, Timestamp),
+        (days, removing): (&RetentionDays, Removing<'_>),
         max: Work,
     ) -> Result<Self> {
         let mut span = Self { from, before: None };
-        let keys = of.keys(of.first_day_kept(days, now), span.clone());
+        let keys = of.keys(removing.first_day_kept(of, days), span.clone());
         let (mut work, mut last) = (Work::default(), Vec::new());
-        read.scan(of.table(), keys.range(), |key, value| {
+        scan(read, of, &keys, removing.instance(), &mut |key, value| {
             let key = of.undivided(key);
             if last != key {
                 if work.is_all(max) {
@@ -151,105 +166,154 @@ impl Span {
 }
 
 impl Context<'_, '_> {
-    /// Removes what of the `span` is too old by `now`.
-    pub(super) fn drop_derived(&mut self, of: Derived, now: Timestamp, span: Span) -> Result<()> {
-        let first_kept = of.first_day_kept(&self.config.retention_days, now);
+    /// Removes what of the `span` is to be removed; returns how many records of history that were.
+    pub(super) fn drop_derived(
+        &mut self,
+        of: Derived,
+        removing: Removing<'_>,
+        span: Span,
+    ) -> Result<RemovedTelemetry> {
+        let first_kept = removing.first_day_kept(of, &self.config.retention_days);
         let keys = of.keys(first_kept, span);
-        let held = HeldNames::read(self.tables)?;
+        let held = held::names(self.tables)?;
         match of {
-            Derived::History(_) => self.drop_history(keys.range(), first_kept, &held, now),
-            Derived::Users => self.forget_users(keys.range(), &held, now),
-            Derived::Daily => self.drop_daily(keys.range(), &held),
+            Derived::History(_) => return self.drop_history(of, &keys, &held, removing),
+            Derived::Users => self.forget_users(keys.range(), &held, removing),
+            Derived::Daily => self.drop_daily(&keys, &held, removing),
             Derived::Hourly(_) => self.drop_hourly(keys.range()),
-            Derived::Latest => self.drop_latest(keys.range(), first_kept, &held),
-        }
+            Derived::Latest => self.drop_latest(&keys, first_kept, &held, removing),
+        }?;
+        Ok(RemovedTelemetry::default())
     }
 
     fn drop_history(
         &self,
-        keys: KeyRange<'_>,
-        first_kept: u32,
+        of: Derived,
+        keys: &Span,
         held: &HeldNames,
-        now: Timestamp,
-    ) -> Result<()> {
-        let clock = now.max(self.now);
+        removing: Removing<'_>,
+    ) -> Result<RemovedTelemetry> {
+        let first_kept = removing.first_day_kept(of, &self.config.retention_days);
         let mut old: Vec<Vec<u8>> = Vec::new();
-        let (mut bucket, mut first, mut is_kept) = (Vec::new(), 0, false);
-        history::scan_keys(self.tables, keys, &mut |part| {
-            let of = history::key_bucket(part.key);
-            if bucket != of {
-                of.clone_into(&mut bucket);
-                (first, is_kept) = (old.len(), false);
-            }
-            if is_kept {
-                return Ok(());
-            }
-            let [instances, users] = part.names()?;
-            let mut sent = part.sent_times()?.into_iter().flatten();
-            is_kept = instances.iter().any(|name| held.has_instance(name))
-                || users.iter().any(|name| held.has_user(name))
-                || sent.any(|sent| is_kept_by_sent_time(sent, first_kept, clock));
-            if is_kept {
-                old.truncate(first);
-            } else {
-                old.push(part.key.to_vec());
-            }
-            Ok(())
-        })?;
-        self.remove_all(Table::History, &old)
+        let mut counts = RemovedTelemetry::default();
+        let (mut bucket, mut first, mut is_kept, mut records) = (Vec::new(), 0, false, 0);
+        scan(
+            self.tables,
+            of,
+            keys,
+            removing.instance(),
+            &mut |key, value| {
+                let part = history::StoredPart::read(key, value)?;
+                let of = history::key_bucket(part.key);
+                if bucket != of {
+                    counts.add(std::mem::take(&mut records), is_kept);
+                    of.clone_into(&mut bucket);
+                    (first, is_kept) = (old.len(), false);
+                }
+                records += part.records()? as u64;
+                if is_kept {
+                    return Ok(Step::Continue(()));
+                }
+                let [instances, users] = part.names()?;
+                is_kept = instances.iter().any(|name| held.has_instance(name))
+                    || users.iter().any(|name| held.has_user(name));
+                if let Removing::Old(now) = removing
+                    && !is_kept
+                {
+                    let clock = now.max(self.now);
+                    let mut sent = part.sent_times()?.into_iter().flatten();
+                    is_kept = sent.any(|sent| is_kept_by_sent_time(sent, first_kept, clock));
+                }
+                if is_kept {
+                    old.truncate(first);
+                } else {
+                    old.push(part.key.to_vec());
+                }
+                Ok(Step::Continue(()))
+            },
+        )?;
+        counts.add(records, is_kept);
+        self.remove_all(Table::History, &old)?;
+        Ok(counts)
     }
 
-    fn forget_users(&mut self, keys: KeyRange<'_>, held: &HeldNames, now: Timestamp) -> Result<()> {
+    fn forget_users(
+        &mut self,
+        keys: KeyRange<'_>,
+        held: &HeldNames,
+        removing: Removing<'_>,
+    ) -> Result<()> {
         let mut known = Vec::new();
         users::scan(self.tables, keys, |_, latest| {
             known.push(latest);
             Ok(Step::Continue(()))
         })?;
         let mut known = known.into_iter();
-        known.try_for_each(|latest| self.forget_user(latest, held, now))
+        known.try_for_each(|latest| self.forget_user(latest, held, removing))
     }
 
     fn forget_user(
         &mut self,
         mut latest: UserLatest,
         held: &HeldNames,
-        now: Timestamp,
+        removing: Removing<'_>,
     ) -> Result<()> {
         if held.has_user(&latest.username) {
             return Ok(());
         }
         let user = user_key(&latest.username).into_owned();
-        let clock = now.max(self.now);
         let before = latest.clone();
         let days = &self.config.retention_days;
+        let goes = |received: &Received| {
+            let (record, filed_at) = (&received.record, received.filed_at);
+            let now = match removing {
+                Removing::Old(now) => now,
+                Removing::Selected(selection) => {
+                    return selection.has(record.stream(), record.instance_id(), filed_at);
+                }
+            };
+            let first_kept = first_day_kept(now, days.of(record.stream()));
+            let clock = now.max(self.now);
+            let kept = |sent| is_kept_by_sent_time(sent, first_kept, clock);
+            filed_at.day() < first_kept && !record.sent_time().is_some_and(kept)
+        };
         for slot in [&mut latest.stats, &mut latest.startup, &mut latest.activity] {
             slot.take_if(|received| {
-                let first_kept = first_day_kept(now, days.of(received.record.stream()));
-                let kept = |sent| is_kept_by_sent_time(sent, first_kept, clock);
-                received.filed_at.day() < first_kept
-                    && !received.record.sent_time().is_some_and(kept)
-                    && !held.has_instance(received.record.instance_id())
+                goes(received) && !held.has_instance(received.record.instance_id())
             });
         }
-        let unseen = latest.last_seen.day() < Derived::Users.first_day_kept(days, now);
+        let is_changed = latest != before;
         let empty = latest.stats.is_none() && latest.startup.is_none() && latest.activity.is_none();
+        let unseen = match removing {
+            Removing::Old(now) => latest.last_seen.day() < Derived::Users.first_day_kept(days, now),
+            // Nothing is known any more of when it was.
+            Removing::Selected(_) => is_changed,
+        };
         if empty && unseen {
             users::remove(self.tables, &user)
-        } else if latest == before {
-            Ok(())
-        } else {
+        } else if is_changed {
             users::put(self.tables, &user, &latest)
+        } else {
+            Ok(())
         }
     }
 
-    fn drop_daily(&self, keys: KeyRange<'_>, held: &HeldNames) -> Result<()> {
+    fn drop_daily(&self, keys: &Span, held: &HeldNames, removing: Removing<'_>) -> Result<()> {
         let mut old = Vec::new();
-        daily::scan(self.tables, keys, |key, instance, day| {
-            if !is_held(held, &String::from_utf8_lossy(instance), &day)? {
-                old.push(key.to_vec());
-            }
-            Ok(Step::Continue(()))
-        })?;
+        let instance = removing.instance();
+        scan(
+            self.tables,
+            Derived::Daily,
+            keys,
+            instance,
+            &mut |key, value| {
+                let (day, instance) = (daily::read_value(key, value)?, daily::place(key)?.1);
+                if !is_held(held, &String::from_utf8_lossy(instance), &day)? {
+                    old.push(key.to_vec());
+                }
+                Ok(Step::Continue(()))
+            },
+        )?;
         self.remove_all(Table::Daily, &old)
     }
 
@@ -262,20 +326,36 @@ impl Context<'_, '_> {
         self.remove_all(Table::Hourly, &old)
     }
 
-    /// Removes what is known of instances that sent nothing for long.
-    fn drop_latest(&self, keys: KeyRange<'_>, first_kept: u32, held: &HeldNames) -> Result<()> {
-        // By this row the days of a held user are found, also where others used the desktop later.
-        if held.has_users() {
-            return Ok(());
-        }
+    /// Removes what is known of instances that sent nothing for long, or are selected.
+    fn drop_latest(
+        &self,
+        keys: &Span,
+        first_kept: u32,
+        held: &HeldNames,
+        removing: Removing<'_>,
+    ) -> Result<()> {
         let mut old = Vec::new();
-        latest::scan(self.tables, keys, &mut |key, row| {
-            let is_unseen = row.day.max(row.seen.day()) < first_kept;
-            if is_unseen && !is_held(held, row.name, &row.rollup)? {
-                old.push(key.to_vec());
-            }
-            Ok(Step::Continue(()))
-        })?;
+        let instance = removing.instance();
+        scan(
+            self.tables,
+            Derived::Latest,
+            keys,
+            instance,
+            &mut |key, value| {
+                let row = LatestRef::read(value)?;
+                let is_unseen = row.day.max(row.seen.day()) < first_kept;
+                let user = row.stats.as_ref().map(|newest| newest.username);
+                if is_unseen
+                    && !user.is_some_and(|user| held.has_user(user))
+                    && !is_held(held, row.name, &row.rollup)?
+                {
+                    old.push(key.to_vec());
+                }
+                Ok(Step::Continue(()))
+            },
+        )?;
+        // By this row the days that are kept for a hold are found, also where others used the desktop later.
+        daily::without_days(self.tables, &mut old, first_kept)?;
         let mut old = old.iter();
         old.try_for_each(|key| latest::remove(self.tables, key))
     }
@@ -286,12 +366,15 @@ impl Context<'_, '_> {
     }
 }
 
-/// Whether the day may name a held workspace or its user; one that names as many users as it can may have had any other.
+/// Whether the day may name a held workspace or its user; one that names as many users as it can may have had any after the last
+/// of them.
 fn is_held(held: &HeldNames, instance: &str, day: &DayRef<'_>) -> Result<bool> {
     let (_, users) = day.people()?;
-    let may_be_any = users.len() >= ROLLUP_USERS_MAX && held.has_users();
+    let last = users.last().filter(|_| users.len() >= ROLLUP_USERS_MAX);
+    let may_be_any = last.is_some_and(|last| held.has_user_after(last));
     Ok(may_be_any || held.has_instance(instance) || users.iter().any(|user| held.has_user(user)))
 }
 
+mod selected;
 #[cfg(test)]
 mod tests;

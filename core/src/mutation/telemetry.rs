@@ -1,6 +1,7 @@
 //! Accepting telemetry into the queue.
 
 use crate::error::Result;
+use crate::model::WriteClass;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::queue;
 
@@ -21,6 +22,14 @@ impl Telemetry {
 
 impl Mutation for Telemetry {
     type Output = ();
+
+    fn class(&self) -> WriteClass {
+        WriteClass::Telemetry
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         queue::append(context.tables, *self.0)?;

@@ -1,11 +1,16 @@
 //! Creating, replacing and removing workspace records.
 
+use std::collections::BTreeMap;
+
 use crate::domain::editing::{self, EditRefusal};
+use crate::domain::validation;
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::identity::id_key;
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspaceView};
 use crate::store::workspaces::Entry;
 use crate::store::{holds, pending, workspaces};
 
+use super::audit::identity;
 use super::{Caller, Context, Mutation, Outcome};
 
 /// Creates or replaces workspaces, all of them or, where one is refused, none.
@@ -16,10 +21,17 @@ impl Mutation for PutWorkspaces {
     type Output = ();
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        let mut new_ids = BTreeMap::new();
         for workspace in &self.0 {
-            if let Some(old) = context.settled(&workspace.id)?
-                && let Some(refused) = refusal(&old, &replacing(&old, workspace.clone()))
-            {
+            let id = workspace.id.as_str();
+            let refused = match context.settled(id)? {
+                Some(old) => refusal(&old, &replacing(&old, workspace.clone())),
+                None => match new_ids.insert(id_key(id), id) {
+                    Some(other) if other != id => Some(is_spelled_as(id, other)),
+                    _ => context.new_id_refusal(id)?,
+                },
+            };
+            if let Some(refused) = refused {
                 return Ok(Err(refused));
             }
         }
@@ -58,6 +70,9 @@ impl Mutation for PutWorkspace {
         let mut old = context.settled(&self.workspace.id)?;
         let Some(known) = &mut old else {
             row.about(&self.workspace);
+            if let Some(refused) = context.new_id_refusal(&self.workspace.id)? {
+                return context.refused(row, refused);
+            }
             row.set_previous_state(None);
             context.write_row(row, AuditResult::Completed)?;
             context.workspace_changed(None, &self.workspace, &self.by)?;
@@ -176,8 +191,27 @@ pub(super) fn refusal(old: &Entry, new: &Workspace) -> Option<EngineError> {
     })
 }
 
+/// The refusal of a new id, as another workspace has it in another spelling.
+fn is_spelled_as(id: &str, other: &str) -> EngineError {
+    let message =
+        format!("The id {id} is that of WorkSpace {other} in another spelling; use that one.");
+    EngineError::invalid("workSpId", message)
+}
+
 impl Context<'_, '_> {
-    /// Stores what may be stored over `old`, with an audit row where that changes the state or the user, and without an event: the
+    /// Why no new workspace gets this id, if none does.
+    pub(super) fn new_id_refusal(&self, id: &str) -> Result<Option<EngineError>> {
+        if let Err(violation) = validation::new_id(id) {
+            return Ok(Some(EngineError::invalid(
+                violation.field,
+                violation.message,
+            )));
+        }
+        let others = workspaces::other_spellings(self.tables, id)?;
+        Ok(others.first().map(|other| is_spelled_as(id, other)))
+    }
+
+    /// Stores what may be stored over `old`, with an audit row where that changes the state or the identity, and without an event: the
     /// caller makes one for all that it stores.
     pub(super) fn store_workspace(
         &mut self,
@@ -191,7 +225,7 @@ impl Context<'_, '_> {
             Some(_) => Stored::Unchanged,
         };
         if let Some(Entry { workspace: old, .. }) = &old
-            && (old.state != workspace.state || old.username != workspace.username)
+            && (old.state != workspace.state || identity(old) != identity(&workspace))
         {
             let mut row = self.row(AuditAction::UpdateWorkspace, by, None);
             row.changes(old, &workspace);

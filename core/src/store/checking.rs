@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::error::{ErrorKind, Result, error_chain};
 use crate::timestamp::Timestamp;
 
+use super::damage::DamageFile;
 use super::failure::{from_database, unavailable};
 use super::folder::FileFolder;
 use super::medium::Medium;
@@ -25,9 +26,14 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
     let look_at_values = |backend| {
         let folder = FileFolder::beside(path).map_err(unavailable)?;
         let log = SegmentLog::new(Box::new(folder))?;
-        caught(|| values(&inspected(backend)?, Some(log.with_proof())))
+        let aside = DamageFile::beside(log.with_proof().0, path).map_err(unavailable)?;
+        let mut report = caught(|| values(&inspected(backend)?, Some(log.with_proof())))?;
+        report.problems.extend(aside.problem());
+        Ok(report)
     };
-    let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, _)| {
+    let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, place)| {
+        // With that the file is free to be opened again.
+        drop(place);
         let (mut report, _) = file::open_to_read(path, look_at_values)?;
         report.problems.splice(..0, pages);
         Ok(report)
@@ -75,7 +81,10 @@ pub(super) fn values(
         // What is wrong with the table is in the report.
         if queue.reload(&snapshot).is_ok() {
             match queue_log::check(&snapshot, log, &mut queue) {
-                Ok(()) => report.queued_records = queue.records(),
+                Ok(()) => {
+                    report.queued_records = queue.records();
+                    report.problems.extend(queue.damage());
+                }
                 Err(error) => report.problems.push(error_chain(&error)),
             }
         }

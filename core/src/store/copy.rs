@@ -5,49 +5,66 @@ use std::ops::Bound;
 use redb::{Database, StorageBackend, WriteTransaction};
 
 use crate::error::Result;
+use crate::timestamp::Timestamp;
 
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
-use super::meta::LOG_KEY;
+use super::meta::{COPIED_KEY, FORMAT_KEY, LOG_KEY};
 use super::table::{Read, Snapshot, Step, Table};
-use super::telemetry::queue::{self, PendingBlock};
+use super::telemetry::pending_block::{PendingBlock, each_whole};
 
 /// Entries in one transaction of the copy; bounds its memory.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Copies all of `snapshot` into the empty `backend`, with a page cache of `cache_bytes`, and the blocks of the queue that are in
-/// segments into its table. `meta` is copied last: a copy that was cut short names no format and is refused.
+/// Copies all of `snapshot` into the empty `backend`, with a page cache of `cache_bytes`; `queued`, the blocks of the queue, wherever
+/// they are, go into its table. It says that it is a copy made at `now`. What names the format is copied last: a copy that was cut short has none
+/// and is refused. Returns how many blocks were left out, as they are damaged.
 pub(super) fn copy(
     snapshot: &Snapshot,
     queued: &[PendingBlock],
     backend: impl StorageBackend,
-    cache_bytes: usize,
-) -> Result<()> {
+    (cache_bytes, now): (usize, Timestamp),
+) -> Result<usize> {
     let database = Database::builder()
         .set_cache_size(cache_bytes)
         .create_with_backend(backend)
         .map_err(from_database)?;
-    let (meta, others): (Vec<Table>, Vec<Table>) = Table::ALL
-        .into_iter()
-        .partition(|table| *table == Table::Meta);
-    for table in others {
+    let others = |table: &Table| !matches!(table, Table::Meta | Table::Queue);
+    for table in Table::ALL.into_iter().filter(others) {
         copy_table(snapshot, &database, table)?;
     }
-    copy_queue(snapshot, &database, queued)?;
-    meta.into_iter()
-        .try_for_each(|table| copy_table(snapshot, &database, table))
+    let left_out = copy_queue(snapshot, &database, queued)?;
+    put(&database, COPIED_KEY, &now.ticks().to_le_bytes())?;
+    copy_table(snapshot, &database, Table::Meta)?;
+    let format = snapshot.get(Table::Meta, FORMAT_KEY, |value| Ok(value.to_vec()))?;
+    if let Some(format) = format {
+        put(&database, FORMAT_KEY, &format)?;
+    }
+    Ok(left_out)
 }
 
-fn copy_queue(snapshot: &Snapshot, database: &Database, queued: &[PendingBlock]) -> Result<()> {
+/// Puts one value into `meta`.
+fn put(database: &Database, key: &[u8], value: &[u8]) -> Result<()> {
+    let transaction = database.begin_write().map_err(from_transaction)?;
+    transaction
+        .open_table(Table::Meta.definition())
+        .map_err(from_table)?
+        .insert(key, value)
+        .map_err(from_storage)?;
+    transaction.commit().map_err(from_commit)
+}
+
+fn copy_queue(snapshot: &Snapshot, database: &Database, queued: &[PendingBlock]) -> Result<usize> {
     let transaction = database.begin_write().map_err(from_transaction)?;
     let mut table = transaction
         .open_table(Table::Queue.definition())
         .map_err(from_table)?;
-    queue::each_in_segment(snapshot, queued, |key, block| {
+    let damaged = each_whole(snapshot, queued, |key, block| {
         table.insert(key, block).map_err(from_storage)?;
         Ok(())
     })?;
     drop(table);
-    transaction.commit().map_err(from_commit)
+    transaction.commit().map_err(from_commit)?;
+    Ok(damaged.len())
 }
 
 fn copy_table(snapshot: &Snapshot, database: &Database, table: Table) -> Result<()> {
@@ -76,8 +93,8 @@ fn copy_entries(
     let start = last.take();
     let after = start.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
     snapshot.scan(table, (after, Bound::Unbounded), |key, value| {
-        // The copy has no segments.
-        if table == Table::Meta && key == LOG_KEY {
+        // The copy has no segments, says itself when it was made, and gets its format at the end.
+        if table == Table::Meta && [LOG_KEY, COPIED_KEY, FORMAT_KEY].contains(&key) {
             return Ok(Step::Continue(()));
         }
         destination.insert(key, value).map_err(from_storage)?;
@@ -89,4 +106,87 @@ fn copy_entries(
         Ok(Step::Break(()))
     })?;
     Ok(copied)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use redb::{ReadableDatabase as _, ReadableTableMetadata as _};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::model::WriteClass;
+    use crate::store::backends::MemoryBackend;
+    use crate::store::{Store, StoreOptions};
+
+    /// Keeps what the file holds after each sync.
+    #[derive(Debug, Default)]
+    struct Synced {
+        file: MemoryBackend,
+        states: Arc<Mutex<Vec<Vec<u8>>>>,
+    }
+
+    impl StorageBackend for Synced {
+        fn len(&self) -> io::Result<u64> {
+            self.file.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.file.read(offset, out)
+        }
+
+        fn set_len(&self, length: u64) -> io::Result<()> {
+            self.file.set_len(length)
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            let mut state = vec![0; usize::try_from(self.file.len()?).unwrap()];
+            self.file.read(0, &mut state)?;
+            self.states.lock().unwrap().push(state);
+            self.file.sync_data()
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            self.file.write(offset, data)
+        }
+    }
+
+    #[test]
+    fn copy_names_its_format_once_all_the_rest_is_in_it() {
+        let now = Timestamp::UNIX_EPOCH;
+        let store = Store::open_in_memory(StoreOptions::of(&Config::default(), now)).unwrap();
+        let written = store.write(WriteClass::Fleet, |tables| {
+            for id in 0..=ENTRIES_MAX {
+                tables.put(Table::Meta, format!("ids/{id}").as_bytes(), b"")?;
+            }
+            Ok(())
+        });
+        written.unwrap();
+        let backend = Synced::default();
+        let states = Arc::clone(&backend.states);
+        let options = (StoreOptions::of(&Config::default(), now).cache_bytes, now);
+        copy(&store.snapshot().unwrap(), &[], backend, options).unwrap();
+        let (mut named, mut cut) = (0, 0);
+        for state in states.lock().unwrap().iter() {
+            let file = MemoryBackend::new();
+            file.set_len(state.len() as u64).unwrap();
+            file.write(0, state).unwrap();
+            let Ok(database) = Database::builder().create_with_backend(file) else {
+                continue;
+            };
+            let read = database.begin_read().unwrap();
+            let Ok(meta) = read.open_table(Table::Meta.definition()) else {
+                continue;
+            };
+            if meta.get(FORMAT_KEY).unwrap().is_some() {
+                named = meta.len().unwrap();
+            } else {
+                cut = meta.len().unwrap();
+            }
+            assert!(named == 0 || named > cut && cut > ENTRIES_MAX as u64);
+        }
+        assert!(named > cut && cut > ENTRIES_MAX as u64, "{named}, {cut}");
+    }
 }

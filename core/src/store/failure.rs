@@ -37,6 +37,8 @@ pub(super) fn from_storage(error: StorageError) -> EngineError {
             "a value is larger than the store takes",
             error,
         ),
+        // Not redb's error around it, which hides the cause.
+        StorageError::Io(error) => unavailable(error),
         other => unavailable(other),
     }
 }
@@ -49,6 +51,14 @@ pub(super) fn unavailable(
         ErrorKind::StorageUnavailable,
         "the store cannot be read or written now; look for a full or read-only disk, then try again",
         error,
+    )
+}
+
+/// Whether a write found no room: on the disk, in a quota, or below the limit of a file's size.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
     )
 }
 
@@ -88,7 +98,14 @@ pub(super) fn from_commit(error: CommitError) -> EngineError {
 
 pub(super) fn from_compaction(error: CompactionError) -> EngineError {
     match error {
-        CompactionError::Storage(error) => from_storage(error),
+        CompactionError::Storage(error) => {
+            let error = from_storage(error);
+            if !error.is_for_space() {
+                return error;
+            }
+            let said = "compacting moves what is stored before it gives any space back: free some space, or remove telemetry";
+            EngineError::caused(ErrorKind::LowDisk, said, error)
+        }
         error => EngineError::caused(
             ErrorKind::StorageUnavailable,
             "the file cannot be compacted while it is read or written; try again when the engine is idle",

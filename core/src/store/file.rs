@@ -4,15 +4,16 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf, absolute};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use redb::{BackendError, StorageBackend as _};
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 
-use super::failure::already_open;
+use super::failure::{already_open, is_full};
 use super::file_of_process::FileOfProcess;
+use super::watch::FileWatch;
 
 /// Device and inode of a file, where the system has them.
 pub(super) type FileId = Option<(u64, u64)>;
@@ -37,6 +38,7 @@ pub(super) fn file_id(_about: &Metadata) -> FileId {
 pub(super) struct Place {
     path: PathBuf,
     id: FileId,
+    watch: Arc<FileWatch>,
 }
 
 impl Place {
@@ -45,19 +47,39 @@ impl Place {
             // The folder that it is relative to may change.
             path: absolute(path)?,
             id: file_id(&file.metadata()?),
+            watch: Arc::new(FileWatch::new(file.try_clone()?, file.try_clone()?)?),
         })
     }
 
-    /// Refuses a path where no file is any more, or another one.
-    pub(super) fn check(&self) -> Result<()> {
-        let found = fs::metadata(&self.path);
-        if found.as_ref().is_ok_and(|found| file_id(found) == self.id) {
+    /// Refuses a path where no file is any more, or another one, and a file that another program wrote to: one that changed its length or
+    /// the time of its last change and, where `reads` is set, one that changed its header.
+    pub(super) fn check(&self, reads: bool) -> Result<()> {
+        let path = self.path.display();
+        let mut found = None;
+        let is_here = |about: &Metadata| file_id(about) == self.id;
+        let changed = self.watch.finds_change(reads, || {
+            found = Some(fs::metadata(&self.path));
+            found
+                .as_ref()?
+                .as_ref()
+                .ok()
+                .filter(|about| is_here(about))
+                .cloned()
+        });
+        if changed {
+            let said = format!(
+                "{path}: another program wrote into the open file; it is neither read nor written any more. A backup of this \
+                 engine succeeds only where all that it reads is in memory. Stop it, put a whole store in the place of the file, \
+                 such as the newest backup, and start again"
+            );
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        }
+        // While this process writes, only the place is looked at.
+        let found = found.unwrap_or_else(|| fs::metadata(&self.path));
+        if found.as_ref().is_ok_and(is_here) {
             return Ok(());
         }
-        let (path, hint) = (
-            self.path.display(),
-            "what is written now would be lost: put the file back, or take a backup of this engine and restart on it",
-        );
+        let hint = "what is written now would be lost: put the file back, or take a backup of this engine and restart on it";
         Err(match found {
             Ok(_) => EngineError::new(
                 ErrorKind::StorageUnavailable,
@@ -155,7 +177,10 @@ fn opened<T>(
     let place = Place::of(path, &file).map_err(|error| cannot_open(path, error))?;
     let was_open = place.id.is_some() && lock(&OPEN_HERE).contains(&place.id);
     lock(&OPEN_HERE).push(place.id);
-    let opened = backend(file, path, read_only).and_then(|backend| at(path, open(backend)));
+    let opened = backend(file, path, read_only).and_then(|mut backend| {
+        backend.watch = Some(Arc::clone(&place.watch));
+        at(path, open(backend))
+    });
     match opened {
         Err(error) if was_open && error.kind() == ErrorKind::AlreadyOpen => Err(EngineError::new(
             ErrorKind::AlreadyOpen,
@@ -196,7 +221,7 @@ pub(super) fn create_new(
     // One that a killed process left is overwritten; one that another process is filling is locked, and one
     // that it has renamed meanwhile is no longer at that path.
     match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
-        Ok(true) | Err(BackendError::Unsupported) => at(part, place.check())?,
+        Ok(true) | Err(BackendError::Unsupported) => at(part, place.check(false))?,
         Ok(false) => return Err(already_open().about(part.display())),
         Err(error) => return Err(cannot_open(path, io::Error::other(error))),
     }
@@ -245,7 +270,9 @@ fn cannot_open(path: &Path, error: io::Error) -> EngineError {
             "no permission; check the owner and mode of the file and its folder"
         }
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; name a path on another",
-        io::ErrorKind::StorageFull => "the disk is full; free some space first",
+        _ if is_full(&error) => {
+            "the disk, a quota or the limit of a file's size is full; free some space first"
+        }
         io::ErrorKind::AlreadyExists => "a file is there already; name another path",
         io::ErrorKind::IsADirectory => "this is a folder; name a file in it",
         _ => "the file cannot be opened",

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Bound;
 use std::process;
+use std::sync::Arc;
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
@@ -11,6 +12,7 @@ use redb::{BackendError, StorageBackend};
 use crate::error::Result;
 
 use super::failure::from_database;
+use super::watch::{Change, FileWatch};
 
 /// The process that opened a file.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(super) struct FileOfProcess {
     process: OwnProcess,
     /// A file that cannot be written cannot be locked against readers either.
     pub(super) read_only: bool,
+    /// Of the file of a store.
+    pub(super) watch: Option<Arc<FileWatch>>,
 }
 
 impl FileOfProcess {
@@ -49,6 +53,7 @@ impl FileOfProcess {
             file: FileBackend::new(file).map_err(from_database)?,
             process: OwnProcess::new(),
             read_only: false,
+            watch: None,
         })
     }
 
@@ -56,15 +61,31 @@ impl FileOfProcess {
         self.process.check()?;
         Ok(&self.file)
     }
+
+    fn make(
+        &self,
+        change: Change<'_>,
+        make: impl FnOnce(&FileBackend) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let file = self.file()?;
+        match &self.watch {
+            Some(watch) => watch.make(change, || make(file)),
+            None => make(file),
+        }
+    }
 }
 
 impl StorageBackend for FileOfProcess {
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        if self.read_only {
+        let locked = if self.read_only {
             self.file.try_lock_shared_range(start, end)
         } else {
             self.file.try_lock_range(start, end)
+        };
+        if let Some(watch) = self.watch.as_ref().filter(|_| !matches!(locked, Ok(false))) {
+            watch.begin()?;
         }
+        locked
     }
 
     fn len(&self) -> io::Result<u64> {
@@ -72,19 +93,26 @@ impl StorageBackend for FileOfProcess {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if let Some(watch) = &self.watch {
+            watch.refuse_if_changed()?;
+        }
         self.file()?.read(offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file()?.set_len(len)
+        self.make(Change::Length(len), |file| file.set_len(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.file()?.sync_data()
+        let synced = self.file()?.sync_data();
+        if let Some(watch) = &self.watch {
+            watch.synced(&synced);
+        }
+        synced
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file()?.write(offset, data)
+        self.make(Change::Bytes(offset, data), |file| file.write(offset, data))
     }
 
     fn close(&self) -> io::Result<()> {
@@ -106,6 +134,7 @@ mod tests {
             file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
             process: OwnProcess(process),
             read_only: false,
+            watch: None,
         };
         let (here, child) = (file(process::id()), file(process::id() + 1));
         assert!(here.write(0, b"1234").is_ok());

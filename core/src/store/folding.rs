@@ -1,17 +1,43 @@
 //! The keys that are made of names, where a file was written with another folding: by format 1, which had lower case, or with
 //! another version of Unicode.
 
+use std::ops::Bound;
+
 use crate::error::Result;
 use crate::model::user_key;
 
-use super::table::{ALL_KEYS, Read, Step, Tables};
+use super::table::{ALL_KEYS, Read, Step, Table, Tables};
 use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
-use super::{meta, rollup, workspaces};
+use super::{holds, meta, rollup, workspaces};
 
-/// Rebuilds the indexes of the workspaces, and the keys of `users` and of the rollups.
+/// Rebuilds the indexes of the workspaces, extends each hold to all spellings of its id, and rebuilds the keys of `users` and of the
+/// rollups.
 pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     workspaces::index_again(tables)?;
+    // Of versions that counted repeated calls by these.
+    let repeats = (
+        Bound::Included(b"repeats/".as_slice()),
+        Bound::Excluded(b"repeats0".as_slice()),
+    );
+    tables.clear(Table::Meta, repeats)?;
+    let mut held = Vec::new();
+    holds::scan_after(tables, None, |id| {
+        held.push(id.to_owned());
+        Ok(Step::Continue(()))
+    })?;
+    for id in held {
+        let Some(hold) = holds::get(tables, &id)? else {
+            continue;
+        };
+        for other in workspaces::other_spellings(tables, &id)? {
+            if let Some(mut entry) = workspaces::get(tables, &other)?.filter(|entry| !entry.held) {
+                entry.held = true;
+                workspaces::put(tables, &entry)?;
+                holds::put(tables, &other, &hold)?;
+            }
+        }
+    }
     let mut misplaced = Vec::new();
     for_each_misplaced(tables, |key, latest| {
         misplaced.push((key.to_vec(), user_key(&latest.username).into_owned()));

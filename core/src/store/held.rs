@@ -1,55 +1,75 @@
-//! The names by which a record may belong to a workspace on hold.
+//! Reading the names of the workspaces on hold.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::identity::folded;
-use crate::model::user_key;
 
-use super::table::{Read, Step};
+use super::held_names::HeldNames;
+use super::table::{Read, Step, Tables};
 use super::{holds, workspaces};
 
-/// The names of all workspaces on hold: their ids and computer names, and their users. What has one of them is kept, whichever
-/// workspace it is resolved to otherwise: a record belongs to a hold if it could.
-#[derive(Debug, Default)]
-pub(crate) struct HeldNames {
-    instances: BTreeSet<String>,
-    users: BTreeSet<String>,
+/// The names as the transaction sees them. They are read once, until a hold or a held workspace is written.
+pub(crate) fn names(tables: &Tables<'_>) -> Result<Arc<HeldNames>> {
+    if let Some(known) = &*tables.effects.held.borrow() {
+        return Ok(Arc::clone(known));
+    }
+    let names = Arc::new(read(tables)?);
+    *tables.effects.held.borrow_mut() = Some(Arc::clone(&names));
+    Ok(names)
 }
 
-impl HeldNames {
-    /// As of now.
-    pub(crate) fn read(read: &impl Read) -> Result<Self> {
-        let mut names = Self::default();
-        holds::scan_after(read, None, |id| {
-            names.instances.insert(folded(id).into_owned());
-            workspaces::with(read, id, |entry| {
-                let computer = entry.computer_name().map(|name| folded(name).into_owned());
-                names.instances.extend(computer);
-                let user = entry.username().map(|name| user_key(name).into_owned());
-                names.users.extend(user);
-                Ok(())
-            })?;
-            Ok(Step::Continue(()))
+/// The names as of now.
+pub(crate) fn read(read: &impl Read) -> Result<HeldNames> {
+    let mut names = HeldNames::default();
+    holds::scan_after(read, None, |id| {
+        names.add(id, None, None);
+        workspaces::with(read, id, |entry| {
+            names.add(id, entry.computer_name(), entry.username());
+            Ok(())
         })?;
-        // What was sent without a name names nobody.
-        names.instances.remove("");
-        names.users.remove("");
-        Ok(names)
-    }
+        Ok(Step::Continue(()))
+    })?;
+    Ok(names)
+}
 
-    /// Whether an instance of that name may be a held workspace.
-    pub(crate) fn has_instance(&self, name: &str) -> bool {
-        !self.instances.is_empty() && self.instances.contains(folded(name).as_ref())
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::model::{LitigationHold, WriteClass};
+    use crate::store::{Store, StoreOptions};
+    use crate::timestamp::Timestamp;
 
-    /// Whether any user is named.
-    pub(crate) fn has_users(&self) -> bool {
-        !self.users.is_empty()
-    }
-
-    /// Whether a user of that name may be one of a held workspace.
-    pub(crate) fn has_user(&self, name: &str) -> bool {
-        !self.users.is_empty() && self.users.contains(user_key(name).as_ref())
+    #[test]
+    fn names_are_read_once_until_a_hold_is_written() {
+        let now = Timestamp::UNIX_EPOCH;
+        let store = Store::open_in_memory(StoreOptions::of(&Config::default(), now)).unwrap();
+        let hold = LitigationHold {
+            matter: "m".into(),
+            reason: None,
+            placed_by: "host".into(),
+            placed_at: now,
+        };
+        let known = || {
+            store
+                .write(WriteClass::Fleet, |tables| names(tables))
+                .unwrap()
+        };
+        let none = known();
+        assert!(Arc::ptr_eq(&none, &known()) && !none.has_instance("ws-1"));
+        let failed = store.write(WriteClass::Fleet, |tables| {
+            holds::put(tables, "ws-1", &hold)?;
+            assert!(names(tables)?.has_instance("ws-1"));
+            Err::<(), _>(crate::error::EngineError::no_workspace())
+        });
+        assert!(failed.is_err() && Arc::ptr_eq(&none, &known()));
+        let placed = store.write(WriteClass::Fleet, |tables| {
+            holds::put(tables, "ws-1", &hold)
+        });
+        placed.unwrap();
+        assert!(known().has_instance("WS-1"));
+        let released = store.write(WriteClass::Fleet, |tables| holds::remove(tables, "ws-1"));
+        released.unwrap();
+        assert!(!known().has_instance("ws-1"));
     }
 }

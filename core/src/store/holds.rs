@@ -38,11 +38,13 @@ pub(crate) fn put(tables: &Tables<'_>, id: &str, hold: &LitigationHold) -> Resul
     encoder.option_text(hold.reason.as_deref());
     encoder.text(&hold.placed_by);
     encoder.time(hold.placed_at);
+    tables.effects.held.take();
     tables.put(Table::Holds, id.as_bytes(), &encoder.finish())
 }
 
 /// Removes a hold.
 pub(crate) fn remove(tables: &Tables<'_>, id: &str) -> Result<()> {
+    tables.effects.held.take();
     tables.remove(Table::Holds, id.as_bytes())?;
     Ok(())
 }

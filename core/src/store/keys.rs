@@ -2,6 +2,7 @@
 //! last used, revoked. The secret itself is nowhere.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -57,6 +58,7 @@ impl LiveKey {
 #[derive(Debug, Default)]
 pub(crate) struct KeyIndex {
     by_hash: BTreeMap<SecretHash, Arc<LiveKey>>,
+    by_id: BTreeMap<u64, Arc<LiveKey>>,
 }
 
 impl KeyIndex {
@@ -73,11 +75,12 @@ impl KeyIndex {
                 .get(&key.hash)
                 .filter(is_newest)
                 .map_or(0, |old| old.used_at.load(Ordering::Relaxed));
-            let live = LiveKey {
+            let live = Arc::new(LiveKey {
                 info: key.info,
                 used_at: AtomicI64::new(used_at),
-            };
-            index.by_hash.insert(key.hash, Arc::new(live));
+            });
+            index.by_id.insert(live.info.id, Arc::clone(&live));
+            index.by_hash.insert(key.hash, live);
         }
         Ok(index)
     }
@@ -87,9 +90,20 @@ impl KeyIndex {
         self.by_hash.get(hash)
     }
 
-    /// Every key, in no order that means anything.
+    /// The key of that number.
+    pub(crate) fn numbered(&self, id: u64) -> Option<&LiveKey> {
+        self.by_id.get(&id).map(Arc::as_ref)
+    }
+
+    /// The keys after the number `after`, in the order of their numbers.
+    pub(crate) fn after(&self, after: u64) -> impl Iterator<Item = &LiveKey> {
+        let after = (Bound::Excluded(after), Bound::Unbounded);
+        self.by_id.range(after).map(|(_, key)| key.as_ref())
+    }
+
+    /// Every key, in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &LiveKey> {
-        self.by_hash.values().map(Arc::as_ref)
+        self.after(0)
     }
 }
 
@@ -125,6 +139,13 @@ pub(crate) fn put(tables: &mut Tables<'_>, key: &StoredKey) -> Result<()> {
     encoder.option_time(key.info.revoked);
     tables.effects.keys_changed = true;
     tables.put(Table::Keys, &key.info.id.to_be_bytes(), &encoder.finish())
+}
+
+/// Removes a key.
+pub(crate) fn remove(tables: &mut Tables<'_>, id: u64) -> Result<()> {
+    tables.effects.keys_changed = true;
+    tables.remove(Table::Keys, &id.to_be_bytes())?;
+    Ok(())
 }
 
 fn decode(id: u64, value: &[u8]) -> Result<StoredKey> {

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use redb::StorageBackend;
 
 use crate::config::{CommitPhases, QueueStorage};
 use crate::error::Result;
 use crate::locks::{lock, read, write};
+use crate::model::WriteClass;
 
 use super::backends::MemoryBackend;
+use super::damage::DamageFile;
 use super::failure::unavailable;
 use super::file::{self, Place};
 use super::folder::FileFolder;
@@ -18,6 +20,7 @@ use super::keys::KeyIndex;
 use super::medium::Medium;
 use super::opening::{self, caught};
 use super::options::Writing;
+use super::reserve::{Reserve, WithReserve};
 use super::segments::SegmentLog;
 use super::table::{ALL_KEYS, Read as _, Snapshot, Step, Table, Tables};
 use super::telemetry::queue::QueueIndex;
@@ -52,14 +55,32 @@ impl Store {
     fn open_file(backend: impl StorageBackend, path: &Path, options: StoreOptions) -> Result<Self> {
         let folder = FileFolder::beside(path).map_err(unavailable)?;
         let log = SegmentLog::new(Box::new(folder))?;
-        Self::open(backend, Some(log), options)
+        let damage_file = DamageFile::beside(log.with_proof().0, path).map_err(unavailable)?;
+        let reserve = Arc::new(Reserve::beside(path).map_err(unavailable)?);
+        // What opening writes makes a store that a crash left usable again.
+        let usable = reserve.usable();
+        let file = WithReserve {
+            file: backend,
+            reserve: Arc::clone(&reserve),
+        };
+        let mut store = Self::open(file, Some(log), options)?;
+        drop(usable);
+        store.reserve = Some(reserve);
+        store.damage_file = Some(damage_file);
+        Ok(store)
     }
 
     fn at(mut self, place: Place) -> Result<Self> {
         self.place = Some(place);
         if self.options.queue_storage == QueueStorage::Table && !self.options.is_read_only() {
-            self.end_log()?;
-            self.log = None;
+            match self.end_log() {
+                // It is appended to as before until there is room.
+                Err(error) if error.is_for_space() => {}
+                ended => {
+                    ended?;
+                    self.log = self.log.take_if(|log| log.id_to_end().is_some());
+                }
+            }
         }
         Ok(self)
     }
@@ -100,6 +121,9 @@ impl Store {
                 let store = Self {
                     medium,
                     place: None,
+                    damage_file: None,
+                    damage_met: Mutex::default(),
+                    reserve: None,
                     options,
                     database: RwLock::new(Some(opened.database)),
                     closed: RwLock::new(false),
@@ -113,6 +137,7 @@ impl Store {
                     log,
                     appending: Mutex::default(),
                     keys: RwLock::new(opened.keys),
+                    held: Mutex::new(None),
                 };
                 store.convert()?;
                 Ok(store)
@@ -147,20 +172,28 @@ impl Store {
             // For those who read here: it waits at the gate for good.
             return self.write_in_memory(convert);
         }
-        self.write(convert).map_err(|failure| failure.error)
+        self.write(WriteClass::Essential, convert)
+            .map_err(|failure| failure.error)
     }
 
-    /// Closes the file and gives its lock back. Later calls are refused.
-    pub(crate) fn close(&self) -> Result<()> {
+    /// Closes the file and gives its lock back. Later calls are refused. Without `moves_queue`, or where the disk has no room for it,
+    /// what is in segments stays there, and is taken over when the store is opened again, as after a crash.
+    pub(crate) fn close(&self, moves_queue: bool) -> Result<()> {
         let saved = {
             let _no_appends = lock(&self.appending);
             if *read(&self.closed) {
                 return Ok(());
             }
-            let saved = self.end_log();
+            // A file that another program wrote to is left as it is.
+            let _ = self.check_place(true);
+            let saved = match if moves_queue { self.end_log() } else { Ok(()) } {
+                Err(error) if error.is_for_space() => Ok(()),
+                saved => saved,
+            };
             *write(&self.closed) = true;
             saved
         };
+        let _usable = self.reserve_for(WriteClass::Essential);
         let mut slot = self.database_mut();
         // What closing writes is made from what the file holds.
         let ended = caught(|| {
@@ -184,6 +217,6 @@ fn is_empty(tables: &Tables<'_>, table: Table) -> Result<bool> {
 impl Drop for Store {
     fn drop(&mut self) {
         // There is no caller to report an error to; an unclean file is repaired when it is opened next.
-        let _ = self.close();
+        let _ = self.close(true);
     }
 }

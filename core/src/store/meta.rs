@@ -10,18 +10,20 @@ use super::table::{Read, Table, Tables};
 /// The format this code reads and writes; `core/docs/format.md` describes it.
 pub(super) const FORMAT: u32 = 4;
 
-/// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it.
-const FOLDING: [u8; 3] = {
+/// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it. Then the version of the
+/// indexes that are made of names: from 1 on there is one by ids.
+const FOLDING: [u8; 4] = {
     let (major, minor, update) = char::UNICODE_VERSION;
-    [major, minor, update]
+    [major, minor, update, 1]
 };
 
-const FORMAT_KEY: &[u8] = b"format";
+pub(super) const FORMAT_KEY: &[u8] = b"format";
 const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
 const FILED_KEY: &[u8] = b"filed";
 const ROLLED_UP_KEY: &[u8] = b"rolled_up";
+pub(super) const COPIED_KEY: &[u8] = b"copied";
 pub(super) const LOG_KEY: &[u8] = b"log";
 
 /// A number that is given out once.
@@ -82,6 +84,19 @@ pub(crate) fn swept(read: &impl Read) -> Result<Option<Timestamp>> {
 /// Notes the time of a sweep.
 pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
     tables.put(Table::Meta, SWEPT_KEY, &time.ticks().to_le_bytes())
+}
+
+/// When this copy of a store was made; `None` once it was opened to be written, and for a store that is no copy.
+pub(crate) fn copied(read: &impl Read) -> Result<Option<Timestamp>> {
+    read.get(Table::Meta, COPIED_KEY, |value| {
+        let ticks = i64::from_le_bytes(Decoder::new(value).array()?);
+        Ok(Timestamp::from_ticks(ticks))
+    })
+}
+
+/// The store is no copy any longer.
+pub(crate) fn forget_copied(tables: &Tables<'_>) -> Result<()> {
+    tables.remove(Table::Meta, COPIED_KEY).map(drop)
 }
 
 /// How far the queue is filed.

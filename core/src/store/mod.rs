@@ -7,6 +7,7 @@ pub(crate) mod cluster;
 pub(crate) mod codec;
 mod copy;
 mod cursor;
+pub(crate) mod damage;
 pub(crate) mod events;
 mod failure;
 mod file;
@@ -14,6 +15,7 @@ mod file_of_process;
 mod folder;
 mod folding;
 pub(crate) mod held;
+pub(crate) mod held_names;
 pub(crate) mod holds;
 pub(crate) mod keys;
 mod lifetime;
@@ -25,27 +27,33 @@ pub(crate) mod pending;
 mod queue_log;
 pub(crate) mod repeats;
 mod reporting;
+mod reserve;
 pub(crate) mod rollup;
 mod seen;
 pub(crate) mod segments;
 pub(crate) mod table;
 pub(crate) mod telemetry;
 pub(crate) mod verify;
+mod watch;
 pub(crate) mod workspaces;
 pub(crate) mod writer;
 mod writing;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{Database, StorageBackend};
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read, write};
+use crate::model::WriteClass;
+use crate::timestamp::Timestamp;
 
+use damage::DamageFile;
 use failure::from_compaction;
 use file::Place;
+use held_names::HeldNames;
 use keys::KeyIndex;
 pub(crate) use medium::panic_text;
 pub(crate) use options::StoreOptions;
@@ -54,10 +62,12 @@ pub(crate) use options::Writing;
 
 use medium::Medium;
 use opening::caught;
+use reserve::{Reserve, Usable};
 use seen::SeenTimes;
 use segments::SegmentLog;
 use table::Snapshot;
-use telemetry::queue::{PendingBlock, QueueIndex, Wanted, unfiled};
+use telemetry::pending_block::{PendingBlock, unfiled};
+use telemetry::queue::{QueueIndex, Wanted};
 use verify::CheckReport;
 
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
@@ -65,6 +75,12 @@ pub(crate) struct Store {
     medium: Medium,
     /// Where its file stands, if it has one.
     place: Option<Place>,
+    /// Where damaged blocks are kept, if it has a path.
+    damage_file: Option<DamageFile>,
+    /// Damage that was met elsewhere than in the queue, last.
+    damage_met: Mutex<Option<EngineError>>,
+    /// Space for what must be written on a full disk, of a store that has a file.
+    reserve: Option<Arc<Reserve>>,
     options: StoreOptions,
     /// `None` after an I/O error until the file could be opened again, and after [`Self::close`].
     database: RwLock<Option<Database>>,
@@ -87,6 +103,8 @@ pub(crate) struct Store {
     /// The number of the last event that is durable.
     last_event: AtomicU64,
     keys: RwLock<KeyIndex>,
+    /// The names of the workspaces on hold as of the last commit, if they were read since.
+    held: Mutex<Option<Arc<HeldNames>>>,
 }
 
 /// A transaction that did not become durable.
@@ -144,6 +162,16 @@ impl Store {
         self.reopened(&mut slot).map(drop)
     }
 
+    /// Opens the database again, so that what is read next comes from the medium and not from memory.
+    pub(crate) fn read_anew(&self) -> Result<()> {
+        #[cfg(feature = "cluster")]
+        if self.options.is_lazy() {
+            self.sync().map_err(|failure| failure.error)?;
+        }
+        let _one_at_a_time = lock(&self.writing);
+        self.reopen()
+    }
+
     fn give_up(&self, slot: &mut Option<Database>) {
         self.medium.close_gate();
         // It is opened again, and then says what is wrong.
@@ -173,6 +201,7 @@ impl Store {
             let opened = self.change_queue(open)?;
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
             lock(&self.seen).forget();
+            *lock(&self.held) = None;
             *write(&self.keys) = opened.keys;
             self.last_event.store(opened.last_event, Ordering::Release);
             *slot = Some(opened.database);
@@ -180,9 +209,10 @@ impl Store {
         slot.as_ref().ok_or_else(closed)
     }
 
-    /// Makes sure that the file is where it was opened.
-    pub(crate) fn check_place(&self) -> Result<()> {
-        self.place.as_ref().map_or(Ok(()), Place::check)
+    /// Makes sure that the file is where it was opened, and that no other program wrote to it; with `reads` its header is read as well.
+    pub(crate) fn check_place(&self, reads: bool) -> Result<()> {
+        let place = self.place.as_ref();
+        place.map_or(Ok(()), |place| place.check(reads))
     }
 
     /// Whether nothing is ever written.
@@ -236,26 +266,66 @@ impl Store {
         let pages = checking::pages(database)?;
         let mut report = checking::values(database, self.log())?;
         report.problems.splice(..0, pages);
+        let aside = self.damage_file.as_ref();
+        report.problems.extend(aside.and_then(DamageFile::problem));
         Ok(report)
     }
 
     /// Moves what is stored towards the front of the file and cuts it; returns whether anything moved.
     pub(crate) fn compact(&self) -> Result<bool> {
+        let _one_at_a_time = lock(&self.writing);
+        let _usable = self.reserve_for(WriteClass::Essential);
         self.open_gate()?;
         let mut slot = self.database_mut();
         let database = slot.as_mut().ok_or_else(closed)?;
         database.compact().map_err(from_compaction)
     }
 
-    /// Copies the store as of the last commit into a new file at `destination`.
-    pub(crate) fn copy_to(&self, destination: &Path) -> Result<()> {
-        file::create_new(destination, |backend| self.copy_into(backend))
+    /// Whether it has a reserve, or can have none.
+    pub(crate) fn has_reserve(&self) -> bool {
+        self.is_read_only()
+            || self
+                .reserve
+                .as_ref()
+                .is_none_or(|reserve| reserve.is_kept())
     }
 
-    /// Copies the store as of the last commit into `backend`, which holds nothing yet.
-    pub(crate) fn copy_into(&self, backend: impl StorageBackend) -> Result<()> {
+    /// Makes the reserve.
+    pub(crate) fn make_reserve(&self) -> Result<()> {
+        self.reserve.as_ref().map_or(Ok(()), |reserve| {
+            reserve.make().map_err(|error| {
+                let said = "the file that keeps space for what must be written on a full disk cannot be made beside the store: let this \
+                            user write there, or free some space";
+                EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+            })
+        })
+    }
+
+    /// Lets what is written take the reserve while the result lives, if it is of that class. The caller alone writes.
+    fn reserve_for(&self, class: WriteClass) -> Option<Usable<'_>> {
+        let reserve = self
+            .reserve
+            .as_ref()
+            .filter(|_| class == WriteClass::Essential);
+        reserve.map(|reserve| reserve.usable())
+    }
+
+    /// Copies the store as of the last commit into a new file at `destination`; returns as [`Self::copy_into`].
+    pub(crate) fn copy_to(&self, destination: &Path, now: Timestamp) -> Result<usize> {
+        let mut left_out = 0;
+        file::create_new(destination, |backend| {
+            left_out = self.copy_into(backend, now)?;
+            Ok(())
+        })?;
+        Ok(left_out)
+    }
+
+    /// Copies the store as of the last commit into `backend`, which holds nothing yet. Returns how many damaged blocks of the queue were
+    /// left out.
+    pub(crate) fn copy_into(&self, backend: impl StorageBackend, now: Timestamp) -> Result<usize> {
         let (snapshot, queued) = self.moment(Wanted::All)?;
-        copy::copy(&snapshot, &queued, backend, self.options.cache_bytes)
+        let options = (self.options.cache_bytes, now);
+        copy::copy(&snapshot, &queued, backend, options)
     }
 
     fn database(&self) -> RwLockReadGuard<'_, Option<Database>> {

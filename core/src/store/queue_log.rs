@@ -4,11 +4,13 @@ use redb::Database;
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read};
+use crate::model::WriteClass;
 
 use super::segments::{Available, LogMark, SegmentLog};
 use super::table::{Snapshot, Table};
 use super::telemetry::arrivals::{Arrivals, Block};
-use super::telemetry::queue::{self, QueueIndex, Wanted};
+use super::telemetry::pending_block::{PendingBlock, each_whole, unfiled};
+use super::telemetry::queue::{QueueIndex, Wanted, keep_damaged};
 use super::telemetry::rows::Rows;
 use super::{Store, closed, meta};
 
@@ -56,7 +58,7 @@ pub(super) fn check(
     let mut rows = Rows::default();
     log.map_or(Ok(()), |(_, log)| {
         log.check(mark, queue.next(), &mut |number, place, block| {
-            queue.add_recovered(number, place, block, &mut rows)
+            queue.add_recovered(number, place, block, &mut rows);
         })
     })
 }
@@ -131,8 +133,10 @@ impl Store {
     fn begin_log(&self, log: &SegmentLog, id: u64) -> Result<()> {
         log.prepare_folder(id)?;
         let mark = LogMark { id, live: true };
-        self.write(|tables| meta::set_log_mark(tables, mark))
-            .map_err(|failure| failure.error)?;
+        self.write(WriteClass::Telemetry, |tables| {
+            meta::set_log_mark(tables, mark)
+        })
+        .map_err(|failure| failure.error)?;
         log.begin(id, read(&self.queue).next());
         Ok(())
     }
@@ -149,8 +153,8 @@ impl Store {
         }
     }
 
-    /// Moves what is in segments into the table, and removes them with their folder: then the store is one file. The caller holds the
-    /// lock of those who append.
+    /// Moves what is in segments into the table, and removes them with their folder: then the store is one file. Damaged blocks are set
+    /// aside. The caller holds the lock of those who append.
     pub(super) fn end_log(&self) -> Result<()> {
         let Some((_, log)) = self.log() else {
             return Ok(());
@@ -161,13 +165,25 @@ impl Store {
         if self.options.is_read_only() {
             return Ok(());
         }
-        let queued = self.queue().blocks(Wanted::All);
-        let moved = self.write(|tables| {
-            queue::each_in_segment(tables, &queued, |key, block| {
+        let mut queued = self.queue().blocks(Wanted::All);
+        queued.retain(PendingBlock::is_in_segment);
+        let mut is_kept = true;
+        let moved = self.write(WriteClass::Filing, |tables| {
+            let queued = unfiled(tables, queued.clone())?;
+            let damaged = each_whole(tables, &queued, |key, block| {
                 tables.put(Table::Queue, key, block)
             })?;
+            let kept = self.set_aside(&damaged);
+            is_kept = kept.is_ok();
+            if !kept? {
+                keep_damaged(tables, &damaged)?;
+            }
             meta::set_log_mark(tables, LogMark { id, live: false })
         });
+        if !is_kept {
+            // The segments stay, as after a crash: all that was acknowledged is durable there.
+            return Ok(());
+        }
         moved.map_err(|failure| failure.error)?;
         self.change_queue(QueueIndex::moved_to_table);
         drop(queued);

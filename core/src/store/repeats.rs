@@ -1,5 +1,7 @@
-//! The audit rows of one minute that count repeated calls, for each API key. They are values of `meta`. Key: `repeats/`, then
-//! the name of the API key (name in a key), empty for the host. Value: the minute, then each row: digest, number, count.
+//! The audit rows of one minute that count calls. They are values of `meta`. Key: `counted/`, the minute, 8 bytes big-endian, then the
+//! digest of what is counted. Value: the number of the row, how many calls it counts.
+
+use std::ops::Bound;
 
 use sha2::{Digest, Sha256};
 
@@ -9,88 +11,84 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::audit;
 use super::codec::{Decoder, Encoder};
-use super::table::{Read, Table, Tables};
-use super::telemetry::key_name;
+use super::table::{Read, Step, Table, Tables};
 
-/// The rows of one API key in one minute.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Repeats {
+const PREFIX: &[u8] = b"counted/";
+
+/// What is counted in one minute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Counted {
     key: Vec<u8>,
-    minute: i64,
-    pub(crate) rows: Vec<RepeatedRow>,
-}
-
-/// A row that stands for `count` calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RepeatedRow {
-    digest: [u8; 32],
-    pub(crate) id: u64,
+    /// The number of the row; 0 where rows are counted.
+    pub(crate) row: u64,
     pub(crate) count: u64,
 }
 
-impl Repeats {
-    /// Those of the minute of `now`.
-    pub(crate) fn of(read: &impl Read, key_used: Option<&str>, now: Timestamp) -> Result<Self> {
-        let key = [b"repeats/".as_slice(), &key_name(key_used.unwrap_or(""))].concat();
-        let minute = now.ticks().div_euclid(60 * TICKS_PER_SECOND);
-        let rows = read.get(Table::Meta, &key, |value| decode(value, minute))?;
-        let rows = rows.unwrap_or_default();
-        Ok(Self { key, minute, rows })
+impl Counted {
+    /// The calls in the minute of `now` whose row would be `entry`.
+    pub(crate) fn calls(read: &impl Read, entry: &AuditEntry, now: Timestamp) -> Result<Self> {
+        // The same for two rows that differ in nothing but number and times.
+        let timeless = AuditEntry {
+            time: Timestamp::UNIX_EPOCH,
+            completed_time: None,
+            ..entry.clone()
+        };
+        Self::of(read, &audit::encode(&timeless), now)
     }
 
-    /// The row that counts calls whose row would be `entry`.
-    pub(crate) fn equal(&mut self, entry: &AuditEntry) -> Option<&mut RepeatedRow> {
-        let digest = digest(entry);
-        self.rows.iter_mut().find(|row| row.digest == digest)
+    /// The rows in the minute of `now` of an API key, about that workspace or else about none that exists.
+    pub(crate) fn rows(
+        read: &impl Read,
+        (key_used, workspace): (Option<&str>, Option<&str>),
+        now: Timestamp,
+    ) -> Result<Self> {
+        let mut counted = Encoder::default();
+        counted.option_text(key_used);
+        counted.option_text(workspace);
+        Self::of(read, &counted.finish(), now)
     }
 
-    /// Adds a row that was written. Where retention has removed an equal one already, it takes its place.
-    pub(crate) fn add(&mut self, entry: &AuditEntry) {
-        let digest = digest(entry);
-        self.rows.retain(|row| row.digest != digest);
-        self.rows.push(RepeatedRow {
-            digest,
-            id: entry.id,
-            count: 1,
-        });
+    /// With a count of 0 where there are none.
+    fn of(read: &impl Read, counted: &[u8], now: Timestamp) -> Result<Self> {
+        let digest: [u8; 32] = Sha256::digest(counted).into();
+        let key = [minute(now).as_slice(), &digest].concat();
+        let known = read.get(Table::Meta, &key, |value| {
+            let mut decoder = Decoder::new(value);
+            let known = (decoder.varint()?, decoder.varint()?);
+            decoder.end()?;
+            Ok(known)
+        })?;
+        let (row, count) = known.unwrap_or_default();
+        Ok(Self { key, row, count })
     }
 
-    /// Stores them.
-    pub(crate) fn put(&self, tables: &Tables<'_>) -> Result<()> {
+    /// Stores the count, and drops those of all other minutes, later ones too: a clock that went back counts anew.
+    pub(crate) fn put(&self, tables: &Tables<'_>, now: Timestamp) -> Result<()> {
         let mut encoder = Encoder::default();
-        encoder.signed(self.minute);
-        for row in &self.rows {
-            encoder.raw(&row.digest);
-            encoder.varint(row.id);
-            encoder.varint(row.count);
+        encoder.varint(self.row);
+        encoder.varint(self.count);
+        tables.put(Table::Meta, &self.key, &encoder.finish())?;
+        let begin = minute(now);
+        // After every digest of this minute, and after every minute.
+        let (end, last) = ([begin.as_slice(), &[u8::MAX; 33]].concat(), *b"counted0");
+        let mut others = Vec::new();
+        for other in [PREFIX..begin.as_slice(), end.as_slice()..&last] {
+            let range = (Bound::Included(other.start), Bound::Excluded(other.end));
+            tables.scan(Table::Meta, range, |key, _| {
+                others.push(key.to_vec());
+                Ok(Step::Continue(()))
+            })?;
         }
-        tables.put(Table::Meta, &self.key, &encoder.finish())
+        for key in others {
+            tables.remove(Table::Meta, &key)?;
+        }
+        Ok(())
     }
 }
 
-/// The rows in `value`, if they are of that minute.
-fn decode(value: &[u8], minute: i64) -> Result<Vec<RepeatedRow>> {
-    let mut decoder = Decoder::new(value);
-    let mut rows = Vec::new();
-    if decoder.signed()? != minute {
-        return Ok(rows);
-    }
-    while !decoder.is_empty() {
-        rows.push(RepeatedRow {
-            digest: decoder.array()?,
-            id: decoder.varint()?,
-            count: decoder.varint()?,
-        });
-    }
-    Ok(rows)
-}
-
-/// The same for two rows that differ in nothing but number and times.
-fn digest(entry: &AuditEntry) -> [u8; 32] {
-    let timeless = AuditEntry {
-        time: Timestamp::UNIX_EPOCH,
-        completed_time: None,
-        ..entry.clone()
-    };
-    Sha256::digest(audit::encode(&timeless)).into()
+/// What the keys of a minute begin with, in the order of time.
+fn minute(now: Timestamp) -> Vec<u8> {
+    let minute = now.ticks().div_euclid(60 * TICKS_PER_SECOND);
+    let ordered = minute.cast_unsigned() ^ (1 << 63);
+    [PREFIX, &ordered.to_be_bytes()].concat()
 }

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 use redb::{
     AccessGuard, Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
@@ -13,6 +14,7 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 
 use super::codec::damaged;
 use super::failure::{from_storage, from_table, from_transaction};
+use super::held_names::HeldNames;
 use super::seen::SeenChanges;
 use super::telemetry::contents::QueueChanges;
 
@@ -288,6 +290,8 @@ pub(super) struct Effects {
     pub(super) keys_changed: bool,
     /// The number of the next block.
     pub(super) next_block: u64,
+    /// The names of the workspaces on hold, if they were read since the holds were written last.
+    pub(super) held: RefCell<Option<Arc<HeldNames>>>,
 }
 
 impl<'t> Tables<'t> {
@@ -333,11 +337,11 @@ impl<'t> Tables<'t> {
         Ok(was.is_some())
     }
 
-    /// Removes every entry.
-    pub(super) fn clear(&self, table: Table) -> Result<()> {
+    /// Removes every entry of a range.
+    pub(super) fn clear(&self, table: Table, range: KeyRange<'_>) -> Result<()> {
         loop {
             let mut keys = Vec::new();
-            self.scan(table, ALL_KEYS, |key, _| {
+            self.scan(table, range, |key, _| {
                 keys.push(key.to_vec());
                 Ok(match keys.len() {
                     MAINTENANCE_ROWS_MAX => Step::Break(()),

@@ -13,8 +13,9 @@ use std::task::{Poll, Waker};
 
 use crate::locks::{lock, wait};
 
+use ticket::Slot;
 pub(crate) use ticket::Ticket;
-use ticket::{Slot, this_thread};
+pub(crate) use ticket::this_thread;
 
 /// The pending submissions, and whether a caller commits.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ struct PendingBatch<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
     thread: Thread,
+    /// Threads of the engine's own that wait for a caller: as long as there are some, callers lead too.
+    out: usize,
     closed: bool,
 }
 
@@ -51,14 +54,25 @@ enum Thread {
 /// The threads of an engine's own, by [`this_thread`], at most one for each of its two writers. Each may lead in both, as its observer
 /// may write: were it to wait for the other, whose observer writes as well, both would wait for ever.
 #[derive(Debug)]
-pub(crate) struct OwnThreads([AtomicUsize; 2]);
+pub(crate) struct OwnThreads([OwnThread; 2]);
+
+/// One of them, and whether it waits for a caller.
+#[derive(Debug)]
+struct OwnThread {
+    number: AtomicUsize,
+    is_out: AtomicBool,
+}
 
 /// No thread has this number: it is the address of a byte.
-const NO_THREAD: usize = usize::MAX;
+pub(crate) const NO_THREAD: usize = usize::MAX;
 
 impl Default for OwnThreads {
     fn default() -> Self {
-        Self([const { AtomicUsize::new(NO_THREAD) }; 2])
+        let none = || OwnThread {
+            number: AtomicUsize::new(NO_THREAD),
+            is_out: AtomicBool::new(false),
+        };
+        Self([none(), none()])
     }
 }
 
@@ -69,17 +83,33 @@ impl OwnThreads {
             return;
         }
         let (order, this) = (Ordering::Relaxed, this_thread());
-        let add = |place: &AtomicUsize| place.compare_exchange(NO_THREAD, this, order, order);
+        let add = |number: &AtomicUsize| number.compare_exchange(NO_THREAD, this, order, order);
         // At the first free place.
-        let _ = self.0.iter().find(|place| add(place).is_ok());
+        let _ = self.0.iter().find(|place| add(&place.number).is_ok());
+    }
+
+    fn this(&self) -> Option<&OwnThread> {
+        let this = this_thread();
+        self.0
+            .iter()
+            .find(|place| place.number.load(Ordering::Relaxed) == this)
+    }
+
+    /// Notes that this thread waits for a caller; returns false where it did so before, or is none of them.
+    pub(crate) fn step_out(&self) -> bool {
+        self.this()
+            .is_some_and(|place| !place.is_out.swap(true, Ordering::Relaxed))
+    }
+
+    /// Notes that this thread leads again; returns whether it had stepped out.
+    pub(crate) fn step_in(&self) -> bool {
+        self.this()
+            .is_some_and(|place| place.is_out.swap(false, Ordering::Relaxed))
     }
 
     /// Whether this thread is one.
     pub(crate) fn has_this(&self) -> bool {
-        let this = this_thread();
-        self.0
-            .iter()
-            .any(|place| place.load(Ordering::Relaxed) == this)
+        self.this().is_some()
     }
 }
 
@@ -147,6 +177,7 @@ impl<M, O: Clone> Writer<M, O> {
                 } else {
                     Thread::None
                 },
+                out: 0,
                 closed: false,
             }),
             arrived: Condvar::new(),
@@ -204,7 +235,8 @@ impl<M, O: Clone> Writer<M, O> {
             if waiting.closed {
                 return self.take(&mut waiting);
             }
-            if waiting.batch.is_empty() {
+            // A caller that leads notifies this thread at its end.
+            if waiting.batch.is_empty() || waiting.leading {
                 waiting.thread = Thread::Waits;
                 drop(wait(&self.arrived, waiting));
             }
@@ -256,6 +288,10 @@ impl<M, O: Clone> Writer<M, O> {
             return;
         }
         if waiting.thread != Thread::None {
+            // After a caller that led, any of those who wait may be the one that can.
+            if !self.own_threads.has_this() {
+                return self.wake_all(waiting);
+            }
             return self.tell_thread(waiting);
         }
         // A thread that blocks is sure to come. A future may be left alone by its task, so all are woken.
@@ -266,6 +302,34 @@ impl<M, O: Clone> Writer<M, O> {
         let wakers: Vec<_> = slots().flat_map(|slot| slot.wakers()).collect();
         drop(waiting);
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Has all who wait for what is pending look again whether they may lead.
+    fn wake_all(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
+        let mut wakers = Vec::new();
+        for (_, slot) in &waiting.batch {
+            slot.look_again();
+            wakers.extend(slot.wakers());
+        }
+        self.tell_thread(waiting);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Lets callers lead beside the thread, until as many calls of [`Self::callers_have_led`].
+    pub(crate) fn let_callers_lead(&self) {
+        let mut waiting = lock(&self.waiting);
+        waiting.out += 1;
+        self.callers_lead.store(true, Ordering::Release);
+        self.wake_all(waiting);
+    }
+
+    /// The thread that let them leads again.
+    pub(crate) fn callers_have_led(&self) {
+        let mut waiting = lock(&self.waiting);
+        waiting.out -= 1;
+        let has_thread = waiting.thread != Thread::None;
+        self.callers_lead
+            .store(waiting.out > 0 || !has_thread, Ordering::Release);
     }
 
     /// Lets the thread end once nothing waits; from then on callers lead.

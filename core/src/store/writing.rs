@@ -1,5 +1,6 @@
 //! Write transactions: one at a time, durable or not there.
 
+use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
 use redb::{Database, Durability, WriteTransaction};
@@ -7,6 +8,7 @@ use redb::{Database, Durability, WriteTransaction};
 use crate::config::CommitPhases;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read, write};
+use crate::model::WriteClass;
 
 use super::failure::{from_commit, from_storage, from_transaction, indeterminate, unavailable};
 use super::keys::KeyIndex;
@@ -14,15 +16,18 @@ use super::table::{Effects, Snapshot, Tables};
 use super::{Store, WriteFailure, closed};
 
 impl Store {
-    /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable.
+    /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable. Its `class` is that of the first of its writes that
+    /// gives way.
     ///
     /// An error of `work` leaves nothing behind, nor does one of the medium, now or after a crash, unless it is
     /// [`ErrorKind::Indeterminate`]: then all of it may be there or nothing. After an error of the medium the file is opened again.
     pub(crate) fn write<R>(
         &self,
+        class: WriteClass,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
         let _one_at_a_time = lock(&self.writing);
+        let _usable = self.reserve_for(class);
         self.open_gate()?;
         self.medium.begin();
         self.try_write(work).map_err(|error| self.failed(error))
@@ -47,6 +52,7 @@ impl Store {
     #[cfg(feature = "cluster")]
     pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
         let _one_at_a_time = lock(&self.writing);
+        let _usable = self.reserve_for(WriteClass::Essential);
         self.open_gate()?;
         self.medium.begin();
         let synced = self
@@ -111,8 +117,10 @@ impl Store {
         let (result, effects, fleet_written) = {
             let mut tables = Tables::new(&transaction);
             tables.effects.next_block = read(&self.queue).next();
+            tables.effects.held = RefCell::new(lock(&self.held).clone());
             let result = work(&mut tables)?;
             if !tables.written.get() {
+                *lock(&self.held) = tables.effects.held.take();
                 drop(tables);
                 transaction.abort().map_err(from_storage)?;
                 return Ok(result);
@@ -137,6 +145,7 @@ impl Store {
         self.fleet_version
             .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
         lock(&self.seen).commit(effects.seen.into_inner());
+        *lock(&self.held) = effects.held.into_inner();
         let keys_changed = effects.keys_changed;
         let filed_below = effects.queue.filed_below;
         self.change_queue(|index| index.publish(effects.queue));

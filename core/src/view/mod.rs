@@ -17,7 +17,8 @@ use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::table::Snapshot;
-use crate::store::telemetry::queue::{PendingBlock, Wanted};
+use crate::store::telemetry::pending_block::PendingBlock;
+use crate::store::telemetry::queue::Wanted;
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 

@@ -5,12 +5,15 @@ use std::cmp::Reverse;
 use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
 use crate::sorting::sorted_by_key;
+use crate::store::table::Step;
 use crate::store::telemetry::history;
-use crate::store::telemetry::queue::PendingBlock;
+use crate::store::telemetry::pending_block::PendingBlock;
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, UserLatest};
+use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
+use super::workspaces::Listing;
 use super::{Reader, workspaces};
 
 /// Bytes of the pending records filed at their receipt that are compared with each other to find the newest of a user. Only a
@@ -39,23 +42,46 @@ pub struct UserView {
 
 /// The user of that name; `None` when neither a workspace nor telemetry knows one. Wants the queue of the user.
 pub(crate) fn one(reader: &Reader, username: &str) -> Result<Option<UserView>> {
+    let Some(mut view) = without_workspaces(reader, username)? else {
+        return Ok(None);
+    };
+    let (workspaces, litigation_hold) = workspaces::of_user(reader, &user_key(username))?;
+    view.workspaces = workspaces;
+    view.litigation_hold = litigation_hold;
+    Ok(Some(view))
+}
+
+/// The same, of which the workspaces and their holds are to be added: a user may have any number of them.
+pub(crate) fn without_workspaces(reader: &Reader, username: &str) -> Result<Option<UserView>> {
     let user = user_key(username);
     if user.is_empty() {
         return Ok(None);
     }
-    let (workspaces, litigation_hold) = workspaces::of_user(reader, &user)?;
+    let mut named = None;
+    let mut name = |entry: &EntryRef<'_>| {
+        named = entry.username().map(str::to_owned);
+        if named.is_some() {
+            Step::Break(())
+        } else {
+            Step::Continue(())
+        }
+    };
+    workspaces::page(
+        reader,
+        &Listing::of_user(username),
+        usize::MAX,
+        None,
+        &mut name,
+    )?;
     let latest = latest(reader, &user)?;
-    let named = workspaces
-        .iter()
-        .find_map(|workspace| workspace.username.clone());
     let Some(username) = named.or_else(|| latest.as_ref().map(|latest| latest.username.clone()))
     else {
         return Ok(None);
     };
     let mut view = UserView {
         username,
-        workspaces,
-        litigation_hold,
+        workspaces: Vec::new(),
+        litigation_hold: false,
         last_activity: None,
         last_seen: None,
         last_stats: None,

@@ -24,6 +24,14 @@ pub(crate) enum Listing {
 }
 
 impl Listing {
+    /// The workspaces of one user.
+    pub(crate) fn of_user(username: &str) -> Self {
+        Self::Filtered(Box::new(Matcher::new(&WorkspaceFilter {
+            username: Some(username.into()),
+            ..WorkspaceFilter::default()
+        })))
+    }
+
     fn list(&self) -> List {
         match self {
             Self::All => List::All,

@@ -252,7 +252,7 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
     let scopes = read_fields_and_list(text, &mut body, "scopes")?;
     let expires = body.expires.value().copied();
     let name = body.name.unwrap_or_default();
-    validation::short_text("name", &name)?;
+    keys::check_name(&name)?;
     if !keys::is_unexpired(expires, now) {
         return Err(invalid("expires", keys::EXPIRED));
     }

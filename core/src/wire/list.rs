@@ -20,11 +20,16 @@ pub(crate) struct ListBody {
 impl ListBody {
     /// Starts an array; `before` is the text before its items.
     pub(crate) fn array(before: &str) -> Self {
-        Self::new(before, RESPONSE_CHUNK_BYTES)
+        Self::new(text(before), RESPONSE_CHUNK_BYTES)
     }
 
     /// Starts a page; `before` is the text before its items.
     pub(crate) fn page(before: &str) -> Self {
+        Self::page_after(text(before))
+    }
+
+    /// The same after JSON that was written.
+    pub(crate) fn page_after(before: Json) -> Self {
         Self::new(before, PAGE_CHUNK_BYTES)
     }
 
@@ -38,11 +43,9 @@ impl ListBody {
         }
     }
 
-    fn new(before: &str, chunk: usize) -> Self {
-        let mut json = Json::default();
-        json.raw(before.as_bytes());
+    fn new(before: Json, chunk: usize) -> Self {
         Self {
-            json,
+            json: before,
             separator: b"",
             between: b",",
             chunk,
@@ -70,4 +73,10 @@ impl ListBody {
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.json).finish()
     }
+}
+
+fn text(before: &str) -> Json {
+    let mut json = Json::default();
+    json.raw(before.as_bytes());
+    json
 }

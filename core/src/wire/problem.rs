@@ -73,7 +73,7 @@ codes! {
         UnsupportedConfiguration = 409,
         /// A live key of that name exists.
         DuplicateKeyName = 409,
-        /// The key is the last live one with scope `admin`; `force=true` revokes it all the same.
+        /// The key is the last live one with scope `admin` that does not expire; `force=true` revokes it all the same.
         LastAdminKey = 409,
         /// The body is larger than the configured limit.
         PayloadTooLarge = 413,
@@ -95,7 +95,7 @@ codes! {
         StorageUnavailable = 503,
         /// The store failed while this was written: it may take effect or not. Read before you try again.
         Indeterminate = 503,
-        /// The disk is nearly full; nothing was written.
+        /// The disk is nearly full; this was not written.
         LowDisk = 503,
         /// The server has as many requests as it may. Only servers return it.
         ServerBusy = 503,
@@ -296,7 +296,7 @@ impl From<&EngineError> for Problem {
             ),
             ErrorKind::LowDisk => Self::detailed(
                 code,
-                "The disk is nearly full; nothing is written until space is free.",
+                "The disk is nearly full; this is not written until space is free.",
             ),
             ErrorKind::ForeignFile
             | ErrorKind::NewerFormat

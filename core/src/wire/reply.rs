@@ -148,16 +148,18 @@ fn workspace(
     json.raw(b"}");
 }
 
-/// `GetUserInformation`
-pub(crate) fn user(view: &UserView) -> Vec<u8> {
-    object(|object| {
-        object.text("username", &view.username);
-        object.member("workSpaces", |json| {
-            json.array(&view.workspaces, |json, each| {
-                workspace(json, each.values(), Json::text);
-            });
-        });
-        object.value("litigationHold", &view.litigation_hold);
+/// `GetUserInformation`, up to its workspaces.
+pub(crate) fn user_start(view: &UserView) -> Json {
+    let mut json = Json::default();
+    json.raw(br#"{"username":"#);
+    json.text(&view.username);
+    json.raw(br#","workSpaces":["#);
+    json
+}
+
+/// What follows the workspaces and whether one of them is held.
+pub(crate) fn user_end(view: &UserView) -> Vec<u8> {
+    let mut members = object(|object| {
         let activity = view.last_activity.as_ref();
         let named = activity.and_then(|received| match &received.record {
             Record::Activity(record) => record.activity.value(),
@@ -171,7 +173,12 @@ pub(crate) fn user(view: &UserView) -> Vec<u8> {
         object.member("lastStartup", |json| {
             posted(json, view.last_startup.as_ref());
         });
-    })
+    });
+    // They go on an object.
+    if let Some(brace) = members.first_mut() {
+        *brace = b',';
+    }
+    members
 }
 
 /// A record as posted, or null.

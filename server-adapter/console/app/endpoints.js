@@ -61,6 +61,7 @@ GET /operator/telemetry/stats?instanceId={workSpId}&limit=5 Read the statistics 
 GET /operator/telemetry/activity?instanceId={workSpId}&limit=5 Read the activity of an instance
 GET /operator/telemetry/startup?instanceId={workSpId}&limit=5 Read the startup timings of an instance
 GET /operator/telemetry/processes?instanceId={workSpId}&limit=5 Read the process reports of an instance
+DELETE /operator/telemetry?instance={workSpId} Remove telemetry
 GET /operator/actions?state=pending&limit=5 List the actions that run
 POST /operator/actions/{id}/dispatch Begin an attempt of an action
  {"provider":"aws","attempt":1,"instance":"4fc1a90e"}

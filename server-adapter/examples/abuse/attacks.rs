@@ -1,7 +1,7 @@
 //! The attacks.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -25,6 +25,8 @@ pub(crate) struct Attack {
     pub(crate) stderr: Stderr,
     /// Workspaces in the store.
     pub(crate) desktops: usize,
+    /// Users that share them.
+    pub(crate) users: usize,
     /// Sent before the healthy client is measured.
     pub(crate) prepare: fn(&Ground) -> io::Result<()>,
     /// Sent while it is measured, and while the server shuts down.
@@ -36,6 +38,7 @@ const PLAIN: Attack = Attack {
     name: "none",
     stderr: Stderr::Read,
     desktops: 0,
+    users: usize::MAX,
     prepare: |_| Ok(()),
     attackers: |_| Vec::new(),
 };
@@ -101,6 +104,23 @@ pub(crate) const ALL: &[Attack] = &[
             })
         },
         attackers: |ground| (0..400).map(|_| unread(ground)).collect(),
+        ..PLAIN
+    },
+    Attack {
+        name: "unread-whole-responses",
+        desktops: 20_000,
+        users: 1,
+        attackers: |ground| (0..60).map(|number| unread_http2(ground, number)).collect(),
+        ..PLAIN
+    },
+    Attack {
+        name: "half-heads",
+        attackers: |ground| (0..30).map(|number| half_heads(ground, number)).collect(),
+        ..PLAIN
+    },
+    Attack {
+        name: "trickled-responses",
+        attackers: |ground| (0..30).map(|number| trickled(ground, number)).collect(),
         ..PLAIN
     },
     Attack {
@@ -189,6 +209,104 @@ fn unread(ground: &Ground) -> Attacker<'_> {
         // The server closes it at some point; what matters is the memory that it holds until then.
         std::thread::sleep(Duration::from_secs(5));
         drop(stream);
+        Ok(())
+    })
+}
+
+/// A connection of HTTP/2 that takes no byte of any body, with a hundred requests for long ones. One in four needs no key.
+fn unread_http2(ground: &Ground, number: usize) -> Attacker<'_> {
+    let source = source(number, 4);
+    Box::new(move || {
+        let mut stream = ground.attack_from(source)?;
+        let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        // SETTINGS_INITIAL_WINDOW_SIZE is 0.
+        frame(&mut bytes, 4, 0, 0, &[0, 4, 0, 0, 0, 0]);
+        for stream_id in (1..200).step_by(2) {
+            let target = match stream_id % 8 {
+                1 => "/metrics",
+                3 => "/api/Information/GetUserInformation?username=user0",
+                _ => "/query/workspaces?limit=500",
+            };
+            let mut fields = Vec::new();
+            for (name, value) in [
+                (":method", "GET"),
+                (":scheme", "http"),
+                (":authority", "localhost"),
+                (":path", target),
+                ("x-api-key", &ground.key),
+            ] {
+                // A literal without indexing; no text is longer than 126 bytes.
+                fields.push(0);
+                for text in [name, value] {
+                    fields.push(u8::try_from(text.len()).unwrap_or(126));
+                    fields.extend_from_slice(text.as_bytes());
+                }
+            }
+            frame(&mut bytes, 1, 5, stream_id, &fields);
+        }
+        stream.write_all(&bytes)?;
+        // The server closes it at some point; what matters is the memory that it holds until then.
+        std::thread::sleep(Duration::from_secs(15));
+        drop(stream);
+        Ok(())
+    })
+}
+
+/// Appends a frame of HTTP/2.
+fn frame(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream_id: u32, payload: &[u8]) {
+    let length = u32::try_from(payload.len()).unwrap_or_default();
+    bytes.extend_from_slice(length.to_be_bytes().get(1..).unwrap_or_default());
+    bytes.extend_from_slice(&[kind, flags]);
+    bytes.extend_from_slice(&stream_id.to_be_bytes());
+    bytes.extend_from_slice(payload);
+}
+
+/// One of `count` addresses of an attacker.
+fn source(number: usize, count: usize) -> Ipv4Addr {
+    let last = u8::try_from(number % count).unwrap_or_default();
+    Ipv4Addr::new(127, 0, 0, 2 + last)
+}
+
+/// A hundred heads of 30 000 bytes from one of four sources that go on by a byte a second.
+fn half_heads(ground: &Ground, number: usize) -> Attacker<'_> {
+    let source = source(number, 4);
+    let mut head = b"GET /livez?x HTTP/1.1\r\nhost: localhost\r\nx: ".to_vec();
+    head.resize(30_000, b'x');
+    Box::new(move || {
+        let streams: io::Result<Vec<_>> = (0..100).map(|_| ground.attack_from(source)).collect();
+        let mut streams = streams?;
+        for stream in &mut streams {
+            stream.write_all(&head)?;
+        }
+        for _ in 0..10 {
+            std::thread::sleep(Duration::from_secs(1));
+            for stream in &mut streams {
+                stream.write_all(b"x")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A hundred connections from one of two sources with many requests for the OpenAPI document, of which a little is read each second.
+fn trickled(ground: &Ground, number: usize) -> Attacker<'_> {
+    let source = source(number, 2);
+    let requests = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(30);
+    Box::new(move || {
+        let streams: io::Result<Vec<_>> = (0..100).map(|_| ground.attack_from(source)).collect();
+        let mut streams = streams?;
+        for stream in &mut streams {
+            stream.write_all(&requests)?;
+        }
+        let mut some = [0; 512];
+        for _ in 0..10 {
+            std::thread::sleep(Duration::from_secs(1));
+            for stream in &mut streams {
+                if stream.read(&mut some)? == 0 {
+                    return Ok(());
+                }
+            }
+        }
         Ok(())
     })
 }

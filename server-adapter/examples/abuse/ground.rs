@@ -40,7 +40,7 @@ impl Ground {
     pub(crate) fn start(program: &Path, attack: &Attack) -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         if attack.desktops > 0 {
-            import(program, folder.path(), attack.desktops)?;
+            import(program, folder.path(), attack)?;
         }
         let quiet = match attack.stderr {
             Stderr::Read => &["--quiet"][..],
@@ -67,8 +67,8 @@ impl Ground {
         let mut key = String::new();
         let mut shown = BufReader::new(child.stdout.take().ok_or("no standard output")?);
         shown.read_line(&mut key)?;
-        // Written in two lines, neither of which may fail.
-        shown.read_line(&mut String::new())?;
+        // More lines follow, none of which may fail.
+        thread::spawn(move || shown.lines().map_while(Result::ok).for_each(drop));
         let unread = match attack.stderr {
             Stderr::Unread => Some(said),
             Stderr::Read => {
@@ -113,8 +113,13 @@ impl Ground {
 
     /// A connection of the attacker.
     pub(crate) fn attack(&self) -> io::Result<TcpStream> {
+        self.attack_from(ATTACKER)
+    }
+
+    /// A connection of an attacker with several addresses.
+    pub(crate) fn attack_from(&self, source: Ipv4Addr) -> io::Result<TcpStream> {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
-        bind(&socket, &SocketAddr::from((ATTACKER, 0)))?;
+        bind(&socket, &SocketAddr::from((source, 0)))?;
         connect(&socket, &self.address)?;
         let stream = TcpStream::from(socket);
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -181,7 +186,7 @@ impl Drop for Ground {
     }
 }
 
-fn import(program: &Path, folder: &Path, desktops: usize) -> Result<(), Box<dyn Error>> {
+fn import(program: &Path, folder: &Path, attack: &Attack) -> Result<(), Box<dyn Error>> {
     let mut child = Command::new(program)
         .env_clear()
         .args(["import", "-", "--create"])
@@ -191,10 +196,11 @@ fn import(program: &Path, folder: &Path, desktops: usize) -> Result<(), Box<dyn 
         .stderr(Stdio::null())
         .spawn()?;
     let mut lines = io::BufWriter::new(child.stdin.take().ok_or("no standard input")?);
-    for number in 0..desktops {
+    for number in 0..attack.desktops {
+        let user = number % attack.users;
         writeln!(
             lines,
-            r#"{{"workSpId":"ws-{number:07}","username":"user{number}","computerName":"PC-{number:07}","state":"AVAILABLE"}}"#
+            r#"{{"workSpId":"ws-{number:07}","username":"user{user}","computerName":"PC-{number:07}","state":"AVAILABLE"}}"#
         )?;
     }
     drop(lines.into_inner()?);

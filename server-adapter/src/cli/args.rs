@@ -12,6 +12,7 @@ use super::export_args::ExportArgs;
 use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 use super::setting_args::{SettingArgs, StoreFile};
+use super::telemetry::TelemetryCommand;
 use super::texts::Shell;
 
 /// Inventory, lifecycle actions and telemetry of virtual desktops
@@ -78,6 +79,9 @@ pub(crate) enum Command {
     /// Issues, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Removes telemetry
+    #[command(subcommand)]
+    Telemetry(TelemetryCommand),
     /// Looks after the nodes of a fleet
     #[command(subcommand)]
     Cluster(ClusterCommand),
@@ -255,6 +259,7 @@ impl Command {
                 | KeysCommand::List { store }
                 | KeysCommand::Revoke { store, .. },
             ) => store.overrides(),
+            Self::Telemetry(command) => command.overrides(),
             Self::Cluster(_) | Self::Completions { .. } | Self::Man => return None,
         })
     }

@@ -86,12 +86,9 @@ impl Client {
         self.send(Method::GET, target, Pieces::default(), "")
     }
 
-    /// Deletes what is at `target`.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn delete(&self, target: &str) -> Result<(), Failure> {
-        let done = self.whole(Method::DELETE, target, Pieces::default(), "")?;
-        drop(done);
-        Ok(())
+    /// Deletes what is at `target`; returns the body of the response.
+    pub(crate) fn delete(&self, target: &str) -> Result<Bytes, Failure> {
+        self.whole(Method::DELETE, target, Pieces::default(), "")
     }
 
     /// Posts nothing and returns the body of the response, piece by piece.

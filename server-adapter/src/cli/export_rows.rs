@@ -6,6 +6,7 @@ use deskfleet::limits::PAGE_ITEMS_MAX;
 use deskfleet::{
     AuditEntry, AuditQuery, Engine, ExportFormat, Timestamp, Workspace, WorkspaceList,
 };
+use deskfleet_server::PageTokens;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -112,15 +113,14 @@ fn rows_of_server(client: Client, rows: ListedRows, (from, to): Span) -> Rows {
         }
     }
     let mut next = Some(path.clone());
+    let mut tokens = PageTokens::default();
     let pages = std::iter::from_fn(move || {
-        let page = page(&client, &next.take()?);
-        if let Ok(Page {
-            next_token: Some(token),
-            ..
-        }) = &page
-        {
-            next = Some(format!("{path}&nextToken={token}"));
-        }
+        let page = page(&client, &next.take()?).and_then(|mut page| {
+            let token = tokens.next(page.next_token.take());
+            let token = token.map_err(|repeated| Failure(repeated.to_string()))?;
+            next = token.map(|token| format!("{path}&nextToken={token}"));
+            Ok(page)
+        });
         Some(page)
     });
     Box::new(pages.flat_map(|page| {

@@ -41,6 +41,7 @@ mod signals;
 mod start_keys;
 mod store;
 mod systemd;
+mod telemetry;
 mod texts;
 
 use std::ffi::OsString;
@@ -74,7 +75,9 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
     };
     let serves = matches!(command, Command::Serve(_));
-    let done = run(command, &configuration);
+    let done = signals::ignore_file_limits()
+        .map_err(|error| Failure::caused("cannot catch signals", &error))
+        .and_then(|()| run(command, &configuration));
     match &done {
         Err(failure) if serves => log!("deskfleet: {failure}"),
         Err(failure) => say!("deskfleet: {failure}"),
@@ -111,6 +114,7 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
         Command::Completions { shell } => data(shell.completions().trim_end()),
         Command::Man => data(MAN_PAGE.trim_end()),
         Command::Keys(command) => run_keys(command, configuration),
+        Command::Telemetry(command) => telemetry::run(command, configuration),
         Command::Cluster(ClusterCommand::Leave { file }) => cluster::leave(&file),
         Command::Cluster(ClusterCommand::Status { json, peer }) => cluster::status(peer, json),
         Command::Cluster(ClusterCommand::Forget { node, peer }) => cluster::forget(peer, &node),

@@ -74,6 +74,24 @@ pub(crate) fn ignore_reloads() -> io::Result<()> {
     Ok(())
 }
 
+/// From now on a file that reaches the limit of its size (`ulimit -f`, `LimitFSIZE=`) fails the write and does not end the process.
+#[cfg(unix)]
+pub(crate) fn ignore_file_limits() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    /// The same number on Linux but for MIPS, on macOS and on the BSDs.
+    const SIGXFSZ: i32 = 25;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let _inside = runtime.enter();
+    signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn ignore_file_limits() -> io::Result<()> {
+    Ok(())
+}
+
 /// Ends the process as a crash would, which loses no acknowledged write.
 #[expect(
     clippy::exit,

@@ -63,6 +63,10 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             );
             Some(("file displaced", said))
         }
+        Event::Damaged { error } => {
+            let said = format!("deskfleet: DAMAGED: {}", error_chain(*error));
+            Some(("damage", said))
+        }
         Event::FileReturned => {
             let said = "deskfleet: the file is back in its place; writes go on";
             Some(("file returned", said.to_owned()))
@@ -79,9 +83,36 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             );
             Some(("retention", said))
         }
+        Event::Unaudited { action } => {
+            let said = format!(
+                "deskfleet: {action} was answered without a row in the audit: the disk is full, or the store cannot be written"
+            );
+            Some(("audit", said))
+        }
+        Event::StartedOnCopy { made_at } => {
+            let said = format!(
+                "deskfleet: this store is a copy that was made at {made_at}: keys that were revoked since are accepted again, and \
+                 holds that were placed since are missing"
+            );
+            Some(("copy", said))
+        }
+        Event::ReserveMissing { .. } | Event::ReserveMade => Some(reserve(event)),
         // Daily work; and of what is added later it is not known whether it matters.
         Event::Committed { .. } | Event::Filed { .. } | _ => None,
     }
+}
+
+/// The same of the file that keeps space.
+fn reserve(event: &Event<'_>) -> (&'static str, String) {
+    if let Event::ReserveMissing { error } = event {
+        let said = format!(
+            "deskfleet: the space that is kept for a full disk is used or missing: {}",
+            error_chain(*error)
+        );
+        return ("reserve", said);
+    }
+    let said = "deskfleet: space is kept for a full disk again";
+    ("reserve made", said.to_owned())
 }
 
 /// Opens the store in `file`, making it where there is none. `when_locked` is the advice where another process has it open.
@@ -194,6 +225,11 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
     data_json(&Found::from(&found))?;
     for problem in &found.problems {
         say!("{problem}");
+    }
+    let free = File::open(file).ok().and_then(|file| free_bytes(&file));
+    let limits = &configuration.settings.engine.limits;
+    if let Some(refused) = free.and_then(|free| limits.refused_with(free)) {
+        say!("{}: {refused}", file.display());
     }
     let problems = match found.problems.len() {
         0 => {

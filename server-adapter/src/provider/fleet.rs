@@ -19,6 +19,7 @@ use super::trace::Trace;
 use super::transport::{Bounds, agent, send};
 use crate::LogQueue;
 use crate::locks::lock;
+use crate::page_tokens::{PageTokens, RepeatedToken};
 
 /// What is noted of an attempt that was refused, in place of a request id.
 pub(super) const REFUSED: &str = "refused";
@@ -129,6 +130,12 @@ pub(super) enum Refusal {
     },
 }
 
+impl From<RepeatedToken> for Refusal {
+    fn from(repeated: RepeatedToken) -> Self {
+        Self::Unreachable(repeated.to_string())
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -170,10 +177,11 @@ impl Fleet {
     fn outbox(&self) -> Result<Vec<Pending>, Refusal> {
         let mut all = Vec::new();
         let mut target = format!("/operator/actions?limit={PAGE}");
+        let mut tokens = PageTokens::default();
         loop {
             let page: Actions = self.get(&target)?;
             all.extend(page.actions);
-            let Some(token) = page.next_token else {
+            let Some(token) = tokens.next(page.next_token)? else {
                 return Ok(all);
             };
             target = format!("/operator/actions?limit={PAGE}&nextToken={token}");
@@ -232,6 +240,7 @@ impl Fleet {
     ) -> Result<(), Refusal> {
         let first = format!("/operator/workspaces?limit={PAGE}&region={region}");
         let mut target = first.clone();
+        let mut tokens = PageTokens::default();
         loop {
             let page: Desktops = self.get(&target)?;
             for record in page.work_spaces {
@@ -246,7 +255,7 @@ impl Fleet {
                 };
                 show(desktop);
             }
-            let Some(token) = page.next_token else {
+            let Some(token) = tokens.next(page.next_token)? else {
                 return Ok(());
             };
             target = format!("{first}&nextToken={token}");

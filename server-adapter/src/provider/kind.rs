@@ -8,6 +8,7 @@ use deskfleet::{Action, State};
 use serde_json::Value;
 
 use super::aws::desktop::MergeRecord;
+use crate::page_tokens::RepeatedToken;
 
 /// An action to make happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +88,15 @@ pub(super) enum Trouble {
     },
     /// Nothing can be asked before a person has done something.
     Denied(String),
+}
+
+impl From<RepeatedToken> for Trouble {
+    fn from(repeated: RepeatedToken) -> Self {
+        Self::Later {
+            after: None,
+            why: repeated.to_string(),
+        }
+    }
 }
 
 /// What makes actions happen: a cloud, a program, a web service.

@@ -16,6 +16,7 @@ use super::fleet::{Desktop, Fleet, Refusal};
 use super::kind::Trouble;
 use super::log_line;
 use super::status::{Asker, Status};
+use crate::page_tokens::PageTokens;
 
 /// Desktops that are described by their ids at once.
 const DESCRIBED_AT_ONCE: usize = 25;
@@ -114,7 +115,7 @@ impl Sync {
         }
         let (mut seen, mut taken) = (0_u64, 0);
         let mut busy = self.busy()?;
-        let mut token: Option<String> = None;
+        let (mut token, mut tokens): (Option<String>, _) = (None, PageTokens::default());
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Ok("the scan of the cloud was given up, to stop".to_owned());
@@ -130,7 +131,7 @@ impl Sync {
                     .insert(desktop.workspace_id.clone().into_boxed_str());
                 records.push(desktop.into_record(account, region));
             }
-            token = page.next_token;
+            token = tokens.next(page.next_token)?;
             taken += self.import(records, &mut busy)?;
             if token.is_none() {
                 break;
@@ -252,7 +253,7 @@ pub(super) fn plan(fleet: &Fleet, amazon: &Amazon) -> Result<String, String> {
     });
     read.map_err(|refusal| refusal.to_string())?;
     let (mut new, mut changed, mut same) = (Vec::new(), Vec::new(), 0_u64);
-    let mut token: Option<String> = None;
+    let (mut token, mut tokens): (Option<String>, _) = (None, PageTokens::default());
     loop {
         let page = amazon.client.describe_page(token.as_deref());
         let page = page.map_err(|error| error.to_string())?;
@@ -266,7 +267,8 @@ pub(super) fn plan(fleet: &Fleet, amazon: &Amazon) -> Result<String, String> {
                 Some(_) => same += 1,
             }
         }
-        token = page.next_token;
+        let next = tokens.next(page.next_token);
+        token = next.map_err(|repeated| repeated.to_string())?;
         if token.is_none() {
             break;
         }

@@ -31,6 +31,17 @@ macro_rules! call {
 }
 
 impl Transport {
+    /// Has the system drop what was not sent yet when the connection is closed, which resets it.
+    pub(super) fn forget_unsent(&self) {
+        let stream = match self {
+            Self::Tcp(stream) => stream,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.get_ref().0,
+        };
+        // The other end may be gone.
+        let _ = stream.set_zero_linger();
+    }
+
     pub(super) fn poll_read(
         &mut self,
         cx: &mut Context<'_>,

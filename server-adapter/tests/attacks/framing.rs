@@ -113,6 +113,16 @@ fn codings() -> Vec<Attack> {
             "400, closed",
         ),
         closed(
+            "another coding before chunked",
+            coded("gzip, chunked"),
+            "400, closed",
+        ),
+        closed(
+            "two Transfer-Encodings",
+            coded("chunked\r\ntransfer-encoding: chunked"),
+            "400, closed",
+        ),
+        closed(
             "Transfer-Encoding in HTTP/1.0",
             coded("chunked").replacen("HTTP/1.1", "HTTP/1.0", 1),
             "400, closed",
@@ -173,6 +183,11 @@ fn chunks() -> Vec<Attack> {
             "200",
         )
         .records(1),
+        closed(
+            "trailers that end in a bare LF",
+            chunked(&format!("{size:x}\r\n{RECORD}\r\n0\r\nx: y\n\n")),
+            "408, closed",
+        ),
         closed(
             "chunks that do not end",
             chunked(&format!("{size:x}\r\n{RECORD}\r\n")),

@@ -145,10 +145,14 @@ impl Fleet {
         ["workspaces", "audit", "stats"].map(|what| {
             let export = format!("export {what} --url http://{address} --key-file key");
             let lines = done(place.path(), &export);
-            let set: BTreeSet<_> = lines.lines().map(str::to_owned).collect();
+            // What reads a node writes rows into the audit of all.
+            let is_access =
+                |line: &&str| line.contains("\"QueryExport\"") || line.contains("\"ListKeys\"");
+            let lines: Vec<_> = lines.lines().filter(|line| !is_access(line)).collect();
+            let set: BTreeSet<_> = lines.iter().map(|line| (*line).to_owned()).collect();
             assert_eq!(
                 set.len(),
-                lines.lines().count(),
+                lines.len(),
                 "{what} of node {node}: a line twice"
             );
             set

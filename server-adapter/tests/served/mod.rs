@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use deskfleet::{Config, Engine, NewKey, Scope};
+use deskfleet::{ActivityRecord, Config, Engine, NewKey, Record, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 
 use super::client::Client;
@@ -40,5 +40,21 @@ pub(crate) fn served(options: ServerOptions, configure: impl FnOnce(&mut Config)
 impl Served {
     pub(crate) fn client(&self) -> Client {
         Client::connect(self.server.addr())
+    }
+}
+
+/// Activities that make a response of about 20 MB, more than sockets buffer.
+pub(crate) fn large_day(engine: &Engine) {
+    let filler = "x".repeat(2000);
+    for _ in 0..10 {
+        let record = |id| {
+            Record::Activity(Box::new(ActivityRecord {
+                id: Some(id),
+                tenant_id: filler.as_str().into(),
+                ..ActivityRecord::default()
+            }))
+        };
+        let records: Vec<_> = (0..1000).map(record).collect();
+        engine.record_all(&records).unwrap();
     }
 }

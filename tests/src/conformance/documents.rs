@@ -264,6 +264,7 @@ pub const ENDPOINTS: &[Documented] = &[
     posted("PUT",    "/operator/workspaces/{}/litigation-hold",        "admin"),
     endpoint("DELETE", "/operator/workspaces/{}/litigation-hold",      "admin", &[]),
     posted("POST",   "/operator/telemetry",                            "admin"),
+    endpoint("DELETE", "/operator/telemetry",                          "admin", &["instance", "stream", "before"]),
     endpoint("GET",  "/operator/telemetry/stats",                      "read",  HISTORY),
     endpoint("GET",  "/operator/telemetry/activity",                   "read",  HISTORY),
     endpoint("GET",  "/operator/telemetry/startup",                    "read",  HISTORY),

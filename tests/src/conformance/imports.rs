@@ -312,7 +312,7 @@ fn put_under_hold() -> Case {
         .call(put("{}").gives_any())
 }
 
-/// One row for the import, and one for each workspace that was there and whose state or user changed.
+/// One row for the import, and one for each workspace that was there and whose state or identity changed.
 fn audited() -> Case {
     let row = |action, detail: &str| Row {
         requester: "operator-desk".to_owned(),
@@ -323,7 +323,7 @@ fn audited() -> Case {
     let import = |detail: &str| row("ImportWorkSpaces", detail).unknown_workspace("null");
     let lines = [
         r#"{"workSpId":"ws-1","state":"STOPPED","region":"us-east-1"}"#,
-        r#"{"workSpId":"ws-1","username":"asmith"}"#,
+        r#"{"workSpId":"ws-1","username":"asmith","computerName":"PC-9","directoryId":"d-1"}"#,
         r#"{"workSpId":"ws-1","account":"1"}"#,
         r#"{"workSpId":"ws-2","username":"jdoe","state":"AVAILABLE"}"#,
         "x",
@@ -335,7 +335,7 @@ fn audited() -> Case {
     };
     Case::new(
         AUDIT,
-        "one row for it, and one for each change of state or user",
+        "one row for it, and one for each change of state or identity",
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
     .call(bulk(NDJSON, lines.join("\n")).gives_any())
@@ -343,7 +343,7 @@ fn audited() -> Case {
         import("\"1 created, 3 updated, 1 rejected\""),
         row(
             "UpdateWorkSpace",
-            "\"username changed from jdoe to asmith\"",
+            "\"username changed from jdoe to asmith; computerName changed from PC-ws-1 to PC-9; directoryId changed from null to d-1\"",
         )
         .states("STOPPED", "STOPPED"),
         row("UpdateWorkSpace", "null").states("AVAILABLE", "STOPPED"),

@@ -203,7 +203,9 @@ fn names_in_use() -> Case {
             detail: "\"DuplicateKeyName (2 times)\"".to_owned(),
             ..refused_row("IssueKey", "DuplicateKeyName")
         }]))
-        .call(free("reader "))
+        .call(named("reader ", "").refused("InvalidBody"))
+        .call(named("re\u{430}der", "").refused("InvalidBody"))
+        .call(named("\u{202e}reader", "").refused("InvalidBody"))
         .call(call("DELETE admin /operator/keys/«read id»"))
         .call(free("Reader"))
         .call(taken("reader"))
@@ -218,7 +220,7 @@ fn names_in_use() -> Case {
         .call(free("night"))
 }
 
-/// The last live key with scope `admin` is revoked only by force; an expired one is not live.
+/// The last live key with scope `admin` that does not expire is revoked only by force.
 fn last_admin() -> Case {
     let revoke = |query: &str| call(&format!("DELETE admin /operator/keys/«admin id»{query}"));
     let last = |query: &str| revoke(query).refused("LastAdminKey");
@@ -231,6 +233,7 @@ fn last_admin() -> Case {
             "The value 'yes' is not valid. Send one of true, false.",
         ))
         .key("second", &[Scope::Admin], Some("2026-11-20T12:01:00Z"))
+        .call(last(""))
         .clock(60)
         .call(last(""))
         .call(call("DELETE admin /operator/keys/«second id»"))

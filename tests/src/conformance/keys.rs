@@ -42,6 +42,7 @@ fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
         "/api/Actions/ChangeComputeType" => 400,
         path if path.starts_with("/api/Actions/") => 404,
         "/operator/workspaces" if endpoint.method == "POST" => 200,
+        "/operator/telemetry" if endpoint.method == "DELETE" => 400,
         "/operator/telemetry" => 200,
         "/operator/actions/{}/fail" => 404,
         path if path.starts_with("/operator/telemetry/") => 400,

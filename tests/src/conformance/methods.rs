@@ -21,6 +21,7 @@ fn allowed(path: &str) -> &'static str {
         ["GET", "POST"] => "GET, HEAD, POST",
         ["GET", "PUT"] => "GET, HEAD, PUT",
         ["PUT", "DELETE"] => "PUT, DELETE",
+        ["POST", "DELETE"] => "POST, DELETE",
         other => panic!("no Allow typed for {other:?}"),
     }
 }

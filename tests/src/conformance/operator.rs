@@ -79,6 +79,9 @@ fn put_ids() -> Case {
             case.call(put("ws-1", format!(r#"{{"workSpId":"{id}"}}"#)).refused("InvalidBody"))
         })
         .call(put("ws-1", r#"{"workSpId":5}"#).refused("InvalidBody"))
+        .call(put("WS-1", "{}").refused("InvalidParameter"))
+        .call(put("ws-1%20", "{}").refused("InvalidParameter"))
+        .call(put("ws-2%E2%80%8B", "{}").refused("InvalidParameter"))
 }
 
 fn put_bodies() -> Case {

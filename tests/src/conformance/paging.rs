@@ -221,7 +221,7 @@ fn records() -> Vec<Case> {
         id: "ws-0".to_owned(),
         ..deskfleet::Workspace::default()
     };
-    let order = ["WS-1", "ws-1", "ws-10", "ws-2", "ws-é", "ws-🖥"];
+    let order = ["WS-9", "ws-1", "ws-10", "ws-2", "ws-é", "ws-🖥"];
     vec![
         Case::new("i WorkSpaceDetails", "every field")
             .put(full("ws-1"))

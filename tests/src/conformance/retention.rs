@@ -13,7 +13,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(a_clock_that_jumps());
     cases.extend(a_clock_that_was_wrong_before());
     cases.extend([clock_behind(), clock_behind_for_a_day(), clock_ahead()]);
-    cases.push(shared_machine());
+    cases.extend([shared_machine(), removal()]);
     cases
 }
 
@@ -42,6 +42,33 @@ fn retention() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// What is selected goes, what is held stays.
+fn removal() -> Case {
+    let time = "2026-11-20T11:00:00Z";
+    let remove = |query: &str| call(&format!("DELETE admin /operator/telemetry?{query}"));
+    Case::new("6 retention", "telemetry that is removed")
+        .put(desk("ws-1", "AVAILABLE", "jdoe"))
+        .call(
+            call("PUT admin /operator/workspaces/ws-1/litigation-hold")
+                .json(r#"{"matter":"A"}"#)
+                .gives_any(),
+        )
+        .record(stats("ws-1", "jdoe", 1, time))
+        .record(stats("ws-2", "ann", 2, time))
+        .record(stats("ws-3", "ann", 3, time))
+        .call(remove("instance=WS-1").refused("LitigationHold"))
+        .call(remove("instance=ws-2&before=2026-11-20").gives_json(r#"{"removed":0,"kept":0}"#))
+        .call(remove("instance=ws-2&before=2026-11-21").gives_json(r#"{"removed":1,"kept":0}"#))
+        .call(history("stats", "ws-2", ""))
+        .call(remove("stream=stats").gives_json(r#"{"removed":1,"kept":1}"#))
+        .call(history("stats", "ws-3", ""))
+        .call(
+            call("GET admin /operator/telemetry/stats?instanceId=ws-1")
+                .gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#),
+        )
+        .call(remove("stream=stats&instant=ws-1").refused("InvalidParameter"))
 }
 
 fn audit_retention() -> Case {

@@ -88,20 +88,31 @@ fn reads(case: Case) -> Case {
     .call(call("GET read /api/Information/Get24HourActivity").gives("[]"))
 }
 
+/// The levels of free space: telemetry gives way first, then inventory and actions, and what is essential never does.
 fn low_disk() -> Case {
+    const MIB: u64 = 1024 * 1024;
+    let refused = |write: Call| write.refused("LowDisk").answers("retry-after", "5");
+    let [post, act, put, hold, issue, remove] = writes();
     let start = Case::new(
         "2 503",
-        "LowDisk: writes stop below the least free space, reads go on",
+        "LowDisk: writes stop as space runs out, reads go on",
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
-    .step(Step::Free(32 * 1024 * 1024 - 1));
-    let case = writes().into_iter().fold(start, |case, write| {
-        case.call(write.refused("LowDisk").answers("retry-after", "5"))
-    });
+    .step(Step::Free(32 * MIB))
+    .call(refused(post.clone()))
+    .step(Step::Free(16 * MIB - 1));
+    let fleet = [post.clone(), act.clone(), put, issue, remove];
+    let case = fleet
+        .into_iter()
+        .fold(start, |case, write| case.call(refused(write)));
     reads(case)
-        .step(Step::Free(32 * 1024 * 1024))
-        .call(writes()[0].clone())
-        .call(writes()[1].clone())
+        .step(Step::Free(16 * MIB))
+        .call(refused(post.clone()))
+        .call(act)
+        .step(Step::Free(0))
+        .call(hold)
+        .step(Step::Free(33 * MIB))
+        .call(post)
 }
 
 /// A medium that refuses writes: nothing is acknowledged, reads go on, and after the repair all is as before.

@@ -207,12 +207,12 @@ impl Fleet {
         created + updated
     }
 
-    /// Stores a record of many, with an audit row where that changes the state or the user of a known workspace.
+    /// Stores a record of many, with an audit row where that changes the state or the identity of a known workspace.
     fn edit(&mut self, edit: &Edit, now: Timestamp) {
         let old = self.desks.get(&edit.workspace.id);
         let new = edit.over(old);
         if let Some(old) = old.map(|old| &old.workspace)
-            && (old.state != new.state || old.username != new.username)
+            && (old.state != new.state || identity(old) != identity(&new))
         {
             let row = Row::open(now, AuditAction::UpdateWorkspace, AuditResult::Completed);
             let row = Row {
@@ -253,4 +253,9 @@ impl Fleet {
 /// User and computer.
 fn whose(workspace: &Workspace) -> (Option<String>, Option<String>) {
     (workspace.username.clone(), workspace.computer_name.clone())
+}
+
+/// What says whose a workspace is.
+fn identity(of: &Workspace) -> [&Option<String>; 3] {
+    [&of.username, &of.computer_name, &of.directory_id]
 }

@@ -67,8 +67,10 @@ impl World {
         let id = self.keys[index].id;
         let administers =
             |key: &KeyInfo| self.is_live(key) && key.scopes.grant(deskfleet::Scope::Admin);
+        let expires = self.keys[index].expires.is_some();
+        let stays = |key: &KeyInfo| administers(key) && (expires || key.expires.is_none());
         let others = self.keys.iter().filter(|key| key.id != id);
-        let last = administers(&self.keys[index]) && !{ others }.any(administers);
+        let last = administers(&self.keys[index]) && !{ others }.any(stays);
         if force {
             self.engine.force_revoke_key(id).expect("a key");
         } else if last {

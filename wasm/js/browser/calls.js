@@ -4,21 +4,42 @@ import { DeskfleetError } from "../errors.js";
 import { onlyReads } from "../exchange.js";
 import { problemParts } from "./problem.js";
 
-/** Calls that may be repeated when it is unknown whether they were made: the second changes nothing. */
-const REPEATABLE = new Set(["putWorkspaces", "importWorkspaces", "placeHold", "ask", "keys", "actions", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled"]);
-const OTHERS = ["releaseHold", "issueKey", "revokeKey", "noteAction", "completeAction", "failAction", "advanceClock"];
+/**
+ * Calls that may be repeated when it is unknown whether they were made: the second changes nothing. A put or a hold is none of them, as
+ * somebody else may have changed or released the same workspace in between.
+ */
+const REPEATABLE = new Set(["ask", "keys", "actions", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled"]);
+const OTHERS = ["putWorkspaces", "importWorkspaces", "placeHold", "releaseHold", "issueKey", "revokeKey", "noteAction", "completeAction", "failAction", "advanceClock"];
 /** The calls of an engine that a page can make, besides `fetch`. */
 export const CALLS = new Set([...REPEATABLE, ...OTHERS]);
 
-/** Posts that may be repeated: a record that is stored already is not stored twice. */
-const REPEATABLE_POST = /^\/(api\/stats\/|operator\/(telemetry|workspaces)\/?$)/i;
+/** Posts of one record, and the member with its sent time, both in lower case. A record that is stored already is not stored twice, if it has a time. */
+const SENT_TIMES = new Map([
+    ["/api/stats/post", "updatetime"],
+    ["/api/stats/postactivity", "activitytime"],
+    ["/api/stats/poststartupmetrics", "baselineutc"],
+    ["/api/stats/postprocesses", "createddate"],
+]);
+const decoder = new TextDecoder();
 
-/** @param {string} name */
-export function isRepeatable(name, argument) {
+/** Whether a call may be made again. @param {{ name: string, argument: any }} call */
+export function isRepeatable({ name, argument }) {
     if (name !== "fetch") return REPEATABLE.has(name);
-    const { method, url } = argument;
-    if (method === "POST") return REPEATABLE_POST.test(new URL(url, "http://fleet").pathname);
-    return method === "GET" || method === "HEAD" || method === "PUT";
+    const { method, url, body } = argument;
+    if (method !== "POST") return method === "GET" || method === "HEAD";
+    const time = SENT_TIMES.get(new URL(url, "http://fleet").pathname.toLowerCase());
+    return time !== undefined && body !== null && hasText(body, time);
+}
+
+/** Whether the object in `body` has a member of that name, in any case, that is a text and not empty. */
+function hasText(body, name) {
+    let record;
+    try {
+        record = JSON.parse(decoder.decode(body));
+    } catch {
+        return false;
+    }
+    return Object.entries(record ?? {}).some(([key, value]) => key.toLowerCase() === name && typeof value === "string" && value !== "");
 }
 
 /** A request as the engine reads it, without the cost of a `Request`. */

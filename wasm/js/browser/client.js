@@ -252,7 +252,7 @@ class Client {
             const { call } = waiting;
             // A call in doubt stays in doubt: a repeated one may have been made the first time.
             waiting.doubtful ||= waiting.sent;
-            if (error === undefined && (!waiting.sent || call.repeatable)) {
+            if (error === undefined && (!waiting.sent || isRepeatable(call))) {
                 waiting.sent = false;
                 this.#unsent.push(waiting);
             } else if (waiting.doubtful) this.#settle(lost(call, "the worker with the engine ended"));
@@ -300,7 +300,7 @@ class Client {
     #call(name, argument) {
         if (this.#ended) return Promise.reject(this.#ended);
         const id = (this.#number += 1);
-        const call = { id, name, argument, repeatable: isRepeatable(name, argument) };
+        const call = { id, name, argument };
         const waiting = { call, sent: false };
         waiting.ended = new Promise((answered, failed) => Object.assign(waiting, { answered, failed }));
         this.#waiting.set(id, waiting);

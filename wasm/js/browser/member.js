@@ -1,6 +1,6 @@
 import { DeskfleetError } from "../errors.js";
 import { afterThisTurn } from "../turn.js";
-import { lost, unmade } from "./calls.js";
+import { isRepeatable, lost, unmade } from "./calls.js";
 import { Leader } from "./leader.js";
 
 /** Part of the names by which workers find each other; changed when versions are incompatible. */
@@ -150,7 +150,7 @@ export class Member {
         const left = [...this.#unanswered.values()];
         this.#unanswered.clear();
         for (const { call, sent } of left) {
-            if (sent && !call.repeatable) this.#deliver(lost(call, CLOSED));
+            if (sent && !isRepeatable(call)) this.#deliver(lost(call, CLOSED));
             else void leader.answer(call).then(this.#deliver);
         }
         this.#joining.joined();
@@ -202,7 +202,7 @@ export class Member {
             this.#expected = leader;
             this.#remote = new BroadcastChannel(this.#channelOf(leader));
             for (const [id, { call, sent }] of this.#unanswered) {
-                if (!sent || call.repeatable) continue;
+                if (!sent || isRepeatable(call)) continue;
                 this.#unanswered.delete(id);
                 this.#deliver(lost(call, CLOSED));
             }

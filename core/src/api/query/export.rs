@@ -4,6 +4,7 @@ use crate::api::chunks::Items;
 use crate::api::{Call, Chunks, Handled};
 use crate::engine_core::EngineCore;
 use crate::error::Result;
+use crate::store::telemetry::queue::Wanted;
 use crate::view::query::export::{Export, ExportQuery};
 use crate::wire::export::{ExportFormat, ExportLines, export_query};
 use crate::wire::list::ListBody;
@@ -30,9 +31,9 @@ fn begin(
     query: ExportQuery,
     format: ExportFormat,
 ) -> Result<(ListBody, ExportedRecords)> {
-    core.file_for_export()?;
+    let reads_queue = core.file_for_export()?;
     let (lines, body) = ExportLines::begin(format, query.stream);
-    let export = Export::new(query);
+    let export = Export::new(query, reads_queue);
     Ok((body, ExportedRecords { export, lines }))
 }
 
@@ -62,7 +63,10 @@ impl Items for ExportedRecords {
                 Some(reader) => reader,
                 none => none.insert(core.reader()?),
             };
-            if !self.export.look(&reader.snapshot)? {
+            let now = |wanted: Option<Wanted<'_>>| {
+                wanted.map_or_else(|| core.reader(), |wanted| core.telemetry_reader(wanted))
+            };
+            if !self.export.look(&reader.snapshot, &now)? {
                 return Ok(true);
             }
         }

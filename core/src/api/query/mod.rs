@@ -76,7 +76,8 @@ pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Re
     match answer(&call, question) {
         Ok(Completion::Response(response)) => Ok(response.into_body().into()),
         Ok(Completion::Chunked(response, chunks)) => {
-            Ok(collect(core, None, response, chunks).into_body().into())
+            let made = (response, Some(chunks));
+            Ok(collect(core, None, made).into_body().into())
         }
         Ok(Completion::Pending(..) | Completion::Import(_)) => {
             let said = "a question about the fleet writes";

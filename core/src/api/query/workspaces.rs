@@ -2,7 +2,7 @@
 
 use crate::api::{Call, Completion, Handled};
 use crate::limits::PAGE_TEXT_BYTES_MAX;
-use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
+use crate::view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 use crate::wire::rows::{Format, Shape};
 
 pub(super) fn answer(call: &Call<'_>) -> Handled {
@@ -16,6 +16,6 @@ pub(super) fn answer(call: &Call<'_>) -> Handled {
         },
         window: call.query.window()?,
     };
-    let rows = workspaces::workspaces(&call.core.rollup_reader()?, &query, PAGE_TEXT_BYTES_MAX)?;
+    let rows = call.core.workspace_rows(&query, PAGE_TEXT_BYTES_MAX)?;
     Ok(Completion::Response(shape.response(&rows)))
 }

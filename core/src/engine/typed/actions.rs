@@ -6,11 +6,16 @@ use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::model::{ActionRequest, Attempt, AuditEntry, FailedState, PendingAction};
-use crate::mutation::{Act, Caller, CompleteAction, DispatchAction, FailAction, NoteAction};
+use crate::model::{
+    ActionRequest, Attempt, AuditAction, AuditEntry, FailedState, KeyInfo, PendingAction,
+};
+use crate::mutation::{
+    Act, AuditAccess, Caller, CompleteAction, DispatchAction, FailAction, NoteAction,
+};
 use crate::store::table::Step;
 use crate::view::actions::{self, ActionPage, ActionQuery, Actions, ActionsEnd, Unattended};
 use crate::view::audit::{AuditEnd, AuditPage, AuditQuery, AuditRows};
+use crate::wire::problem::Code;
 
 /// Actions.
 impl Engine {
@@ -131,6 +136,29 @@ impl Engine {
     pub fn admin_activity(&self, count: u32) -> Result<Vec<AuditEntry>> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         Ok(self.audit_page(AuditRows::newest(count))?.rows)
+    }
+
+    /// Writes the audit row of something that the host hands out beside the engine's own endpoints, such as a copy of the store, before
+    /// the first byte of it leaves: to the key that asked, or refused with this code. Calls of one key and minute share a row.
+    ///
+    /// On a full disk there is no row; the observer gets [`Event::Unaudited`](crate::Event::Unaudited).
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`]: then nothing may be handed out.
+    pub fn audit_access(
+        &self,
+        action: AuditAction,
+        key: Option<&KeyInfo>,
+        refused: Option<Code>,
+    ) -> Result<()> {
+        self.core().audit_access(AuditAccess {
+            action,
+            detail: None,
+            refused: refused.map(|code| code.as_str().into()),
+            by: Caller {
+                key: key.map(|key| (key.id, key.name.clone())),
+            },
+        })
     }
 
     /// One page of the audit, newest first.

@@ -10,15 +10,16 @@ use crate::engine::{Engine, ResponseBody};
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::Received;
+use crate::store::telemetry::queue::Wanted;
 use crate::view::query::export::{Export, ExportQuery};
 use crate::wire::export::ExportFormat;
 
 /// Exports.
 impl Engine {
     /// All records of a range of a stream, by day, within a day by instance, within that in the order in which they were filed. Queued
-    /// records are filed first, so that each accepted before this is called is among them; between two records nothing of the store is held. Ends after the first
-    /// error: [`ErrorKind::StorageUnavailable`] when the store cannot be read or the queue cannot be filed,
-    /// [`ErrorKind::LowDisk`].
+    /// records are filed first, or read with the others where the disk has no room for that, so that each accepted before this is called is
+    /// among them; between two records nothing of the store is held. Ends after the first error: [`ErrorKind::StorageUnavailable`] when the
+    /// store cannot be read or the queue cannot be filed.
     pub fn export(&self, query: ExportQuery) -> impl Iterator<Item = Result<Received>> + use<> {
         let engine = self.clone();
         let mut export = None;
@@ -42,8 +43,8 @@ impl Engine {
         let export = match export {
             Some(export) => export,
             none => {
-                core.file_for_export()?;
-                none.insert(Export::new(query.clone()))
+                let reads_queue = core.file_for_export()?;
+                none.insert(Export::new(query.clone(), reads_queue))
             }
         };
         loop {
@@ -53,7 +54,10 @@ impl Engine {
             if export.is_over() {
                 return Ok(None);
             }
-            export.look(&core.reader()?.snapshot)?;
+            let now = |wanted: Option<Wanted<'_>>| {
+                wanted.map_or_else(|| core.reader(), |wanted| core.telemetry_reader(wanted))
+            };
+            export.look(&core.reader()?.snapshot, &now)?;
         }
     }
 
@@ -66,7 +70,7 @@ impl Engine {
         Ok(match rest {
             None => Bytes::from(first).into(),
             Some(rest) => {
-                ResponseBody::streamed(first.into(), Arc::clone(&self.running.core), rest)
+                ResponseBody::streamed(first.into(), Arc::clone(&self.running.core), rest, None)
             }
         })
     }

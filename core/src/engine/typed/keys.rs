@@ -1,6 +1,6 @@
 //! API keys, from Rust.
 
-use crate::domain::{keys, validation};
+use crate::domain::keys;
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -14,7 +14,7 @@ impl Engine {
     /// Issues an API key. The secret is in the result and nowhere else.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on an empty or too long name, no scope, or an expiry that has passed;
+    /// [`ErrorKind::InvalidParameter`] on a name that is empty, too long or looks like another, no scope, or an expiry that has passed;
     /// [`ErrorKind::DuplicateKeyName`] while a key of that name, compared without case, is accepted.
     pub fn issue_key(&self, key: NewKey) -> Result<IssuedKey> {
         self.issue_key_shown(key, |_| Ok(()))
@@ -30,7 +30,7 @@ impl Engine {
         key: NewKey,
         show: impl FnOnce(&str) -> Result<(), E>,
     ) -> Result<IssuedKey, E> {
-        validation::short_text("name", &key.name).map_err(EngineError::from)?;
+        keys::check_name(&key.name).map_err(EngineError::from)?;
         if key.scopes.is_empty() {
             return Err(EngineError::invalid("scopes", "A key needs at least one scope.").into());
         }
@@ -55,16 +55,22 @@ impl Engine {
         keys.iter().any(|key| keys::is_accepted(&key.info, now))
     }
 
+    /// Whether the key of that number is accepted now.
+    #[must_use]
+    pub fn is_key_accepted(&self, id: u64) -> bool {
+        self.core().is_accepted(id)
+    }
+
     /// Revokes a key; from now on it is not accepted. Revoking it again changes nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`]; [`ErrorKind::LastAdminKey`] when no other accepted key has scope `admin`, see
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::LastAdminKey`] when no other accepted key without expiry has scope `admin`, see
     /// [`Self::force_revoke_key`].
     pub fn revoke_key(&self, id: u64) -> Result<()> {
         self.revoke(id, false)
     }
 
-    /// Revokes a key, even the last one with scope `admin`: then only the host can issue another.
+    /// Revokes a key, even the last one with scope `admin` that does not expire: then only the host can issue another.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`].

@@ -17,7 +17,7 @@ use crate::view::query::series::{self, Series, SeriesQuery};
 use crate::view::query::startup::{self, StartupQuery, StartupReport};
 use crate::view::query::timeline::{self, TimelineQuery, TimelineRow};
 use crate::view::query::top::{self, TopQuery, TopRow};
-use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
+use crate::view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 
 /// Questions about the fleet.
 impl Engine {
@@ -46,7 +46,7 @@ impl Engine {
     /// [`ErrorKind::InvalidParameter`] on a sort by an unknown column or by more than three, and on a token of another question or another
     /// sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_workspaces(&self, query: &WorkspaceRowsQuery) -> Result<Rows<WorkspaceRow>> {
-        workspaces::workspaces(&self.core().rollup_reader()?, query, usize::MAX)
+        self.core().workspace_rows(query, usize::MAX)
     }
 
     /// One page of the litigation holds, filtered and sorted.

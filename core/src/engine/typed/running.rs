@@ -94,16 +94,20 @@ impl Engine {
         checking::file(path.as_ref())
     }
 
-    /// Writes a consistent copy into a new file; requests are answered in the meantime.
+    /// Writes a consistent copy into a new file; requests are answered in the meantime. Telemetry of the queue that is damaged is left
+    /// out, and [`Event::Damaged`](crate::Event::Damaged) reports it.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when there is a file already or it cannot be written; nothing is left then.
     pub fn backup(&self, destination: impl AsRef<Path>) -> Result<()> {
         self.core().settle();
-        self.core().store.copy_to(destination.as_ref())
+        let now = self.now();
+        let left_out = self.core().store.copy_to(destination.as_ref(), now)?;
+        self.core().report_left_out(left_out);
+        Ok(())
     }
 
-    /// Writes a consistent copy into a backend that holds nothing yet; requests are answered in the meantime.
+    /// Writes a consistent copy into a backend that holds nothing yet, as [`Self::backup`] does.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] when it holds something, which stays as it is; [`ErrorKind::StorageUnavailable`] when it
@@ -118,7 +122,10 @@ impl Engine {
             return Err(EngineError::invalid("backend", said));
         }
         self.core().settle();
-        self.core().store.copy_into(backend)
+        let now = self.now();
+        let left_out = self.core().store.copy_into(backend, now)?;
+        self.core().report_left_out(left_out);
+        Ok(())
     }
 
     /// Gives free pages back to the file system; returns whether the file changed.
@@ -139,9 +146,10 @@ impl Engine {
         self.core().close()
     }
 
-    /// Makes sure that the store can be read and takes writes.
+    /// Makes sure that the store can be read as a whole and takes writes.
     ///
     /// # Errors
+    /// [`ErrorKind::Corrupted`] when something in it is known to be damaged; requests are answered as far as they do not meet it.
     /// [`ErrorKind::StorageUnavailable`] when it cannot be read or its file was removed or replaced, [`ErrorKind::LowDisk`] when
     /// less is free than [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn ready(&self) -> Result<()> {

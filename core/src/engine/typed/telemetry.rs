@@ -5,7 +5,8 @@ use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::model::{Received, Record, Stream, user_key};
+use crate::model::{Received, Record, RemovedTelemetry, Stream, TelemetrySelection, user_key};
+use crate::mutation::Caller;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::activity::{ActivityView, Last24Hours};
 use crate::view::history::{self, HistoryPage, HistoryQuery};
@@ -60,6 +61,17 @@ impl Engine {
     #[must_use]
     pub fn queue_count(&self) -> u64 {
         self.core().queued()
+    }
+
+    /// Removes telemetry, now: from the queue, from history, and what was made of it alone. What may belong to a workspace on litigation
+    /// hold is kept. Rollups of days are of all streams, and those of hours of all instances: they stay where only some of these are
+    /// selected. What is accepted while it runs may go as well. Goes on when the disk is full; what fails in the middle is safe to repeat.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] where nothing is selected, [`ErrorKind::LitigationHold`] where the instance is on hold,
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`].
+    pub fn remove_telemetry(&self, selection: &TelemetrySelection) -> Result<RemovedTelemetry> {
+        self.core().remove_telemetry(selection, Caller::HOST)
     }
 
     /// What is known of a user; `None` when neither a workspace nor telemetry knows one.

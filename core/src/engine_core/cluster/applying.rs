@@ -9,6 +9,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
 use crate::locks::{lock, write};
 use crate::log::{EntryId, LogEntry};
+use crate::model::WriteClass;
 use crate::mutation::configure::take_over;
 use crate::mutation::logged::entry::EntryReader;
 use crate::mutation::logged::{AnyMutation, Tag};
@@ -34,6 +35,8 @@ struct Ready {
     /// Where the node stands after it.
     applied: Applied,
     tags: Vec<Tag>,
+    /// That of the first of its mutations that gives way.
+    class: WriteClass,
     work: Work,
 }
 
@@ -45,9 +48,14 @@ enum Work {
 }
 
 impl Ready {
+    fn is_essential(&self) -> bool {
+        self.class == WriteClass::Essential
+    }
+
     /// Whether the records that came before it have to be in history: it removes some from there.
     fn needs_filing(&self) -> bool {
-        self.tags.contains(&Tag::DropDerived)
+        let removes = |tag: &Tag| matches!(tag, Tag::DropDerived | Tag::RemoveTelemetry);
+        self.tags.iter().any(removes)
     }
 
     /// Whether it changes what this node keeps in memory, and so is applied alone.
@@ -121,8 +129,18 @@ impl EngineCore {
         self.apply_entries(cluster, known)
     }
 
-    /// Applies entries that follow each other, those that are not applied yet.
+    /// Applies entries that follow each other, those that are not applied yet. Where this node has no space for one, it applies none after it
+    /// either, as all nodes apply them in one order; but it looks which keys those revoke.
     pub(super) fn apply_entries(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
+        let applied = self.apply_in_order(cluster, entries);
+        if applied.as_ref().is_err_and(EngineError::is_for_space) {
+            // What cannot be looked at is at the next attempt; the error is the one that counts.
+            let _ = cluster.look_ahead();
+        }
+        applied
+    }
+
+    fn apply_in_order(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
         let mut applier = lock(&cluster.applier);
         cluster.check_running()?;
         let mut run: Vec<Ready> = Vec::new();
@@ -138,7 +156,13 @@ impl EngineCore {
             };
             if ready.needs_filing() {
                 self.apply_run(cluster, &mut applier, std::mem::take(&mut run))?;
-                self.file_all(&|| true)?;
+                // Essential, as the removal is, and nothing is left out: all nodes remove the same from history.
+                self.file_all(&|| true, Some(&|_, _, _| false))?;
+            }
+            // What may take the reserve is in no transaction with what may not.
+            let differs = |before: &Ready| before.is_essential() != ready.is_essential();
+            if run.last().is_some_and(differs) {
+                self.apply_run(cluster, &mut applier, std::mem::take(&mut run))?;
             }
             let is_reloaded = ready.is_reloaded();
             run.push(ready);
@@ -160,8 +184,9 @@ impl EngineCore {
         let Some(last) = run.last().map(|ready| ready.applied) else {
             return Ok(());
         };
+        let class = first_class(run.iter().map(|ready| ready.class));
         let (before, config) = (applier.applied, &applier.config);
-        let written = self.store.write(|tables| {
+        let written = self.store.write(class, |tables| {
             // What was committed lazily is gone where the file had to be opened again.
             if stored::applied(tables)? != before {
                 return Err(reverted());
@@ -190,6 +215,7 @@ impl EngineCore {
         let outcomes = match written {
             Ok(outcomes) => outcomes,
             Err(failure) => {
+                self.store.note_damage(&failure.error);
                 self.reload(cluster, applier)?;
                 return Err(failure.error);
             }
@@ -236,6 +262,11 @@ impl EngineCore {
     }
 }
 
+/// That of the first write that gives way.
+fn first_class(classes: impl Iterator<Item = WriteClass>) -> WriteClass {
+    classes.min().unwrap_or(WriteClass::Essential)
+}
+
 /// The error of a transaction before which the file lost what was not synced; it is applied again.
 fn reverted() -> EngineError {
     let said = "the file was opened again without what was not synced yet; the log is applied again from there";
@@ -267,10 +298,12 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
     if let Some(writes) = writes.filter(|writes| !writes.is_empty()) {
         let tags = writes.iter().filter_map(|write| write.logged.as_ref());
         let tags = tags.map(|(tag, _)| *tag).collect();
+        let class = first_class(writes.iter().map(|write| write.class));
         return Ok(Some(Ready {
             id: entry.id,
             applied,
             tags,
+            class,
             work: Work::Own(writes),
         }));
     }
@@ -290,10 +323,12 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
         );
         cluster.halt(error.kind(), said)
     })?;
+    let class = first_class(mutations.iter().map(|mutation| mutation.class_any()));
     Ok(Some(Ready {
         id: entry.id,
         applied,
         tags,
+        class,
         work: Work::Decoded(mutations),
     }))
 }

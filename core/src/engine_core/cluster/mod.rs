@@ -4,6 +4,7 @@
 //! meets its own entries. What is applied is always what was decoded, here as on every other node.
 
 mod applying;
+mod looking_ahead;
 mod noticing;
 mod positions;
 mod reports;
@@ -20,6 +21,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BLOCK_BYTES_MAX, LOG_OVERHEAD_BYTES, LOG_READ_BYTES};
 use crate::locks::{lock, read};
 use crate::log::{Appended, EntryId, Log, LogError, LogErrorKind};
+use crate::model::WriteClass;
 use crate::mutation::Outcome;
 use crate::mutation::configure::{Configure, shared_settings, take_over};
 use crate::mutation::logged::entry::EntryWriter;
@@ -32,6 +34,7 @@ use super::write::Write;
 use super::{EngineCore, SharedLog, no_random};
 
 use applying::Applier;
+use looking_ahead::LookAhead;
 use noticing::Noticed;
 use positions::PositionWaiters;
 
@@ -74,6 +77,7 @@ pub(crate) struct Cluster {
     /// When the file was synced and a report given last, in ticks, and how many were given.
     reported_at: Mutex<Option<(i64, i64)>>,
     noticed: Mutex<Noticed>,
+    look_ahead: LookAhead,
 }
 
 /// Writes in the log that wait for their outcomes.
@@ -124,6 +128,7 @@ impl Cluster {
             waiters: PositionWaiters::default(),
             reported_at: Mutex::default(),
             noticed: Mutex::default(),
+            look_ahead: LookAhead::default(),
         })
     }
 
@@ -337,9 +342,9 @@ impl EngineCore {
             return Ok(EntryId(id));
         }
         let id = self.new_entry_id()?;
-        let written = self
-            .store
-            .write(|tables| stored::set_founding_id(tables, id.0));
+        let written = self.store.write(WriteClass::Fleet, |tables| {
+            stored::set_founding_id(tables, id.0)
+        });
         let synced = written.and_then(|()| self.store.sync());
         synced.map_err(|failure| failure.error)?;
         Ok(id)

@@ -1,9 +1,9 @@
 //! Writing through the log, and beside it.
 
-use crate::engine_core::condition::LowDisk;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::log::{Appended, EntryId, LogEntry};
+use crate::model::WriteClass;
 use crate::mutation::logged::entry::EntryWriter;
 use crate::mutation::{Context, Mutation, Outcome};
 use crate::store::WriteFailure;
@@ -13,24 +13,26 @@ use super::super::write::{Write, not_logged};
 use super::{Cluster, Own};
 
 impl EngineCore {
-    /// Writes through the log. What is refused for its length, or with `low` space as it relieves nothing, is refused before it is there.
+    /// Writes through the log. What is refused for its length, or for the space that is free here, is refused before it is there.
     pub(in crate::engine_core) fn write_as_node(
         &self,
         cluster: &Cluster,
-        writes: Vec<Write>,
-        low: Option<&LowDisk>,
+        writes: Vec<Result<Write>>,
     ) -> Result<Vec<Outcome>, WriteFailure> {
         let body_max = cluster.log.body_max();
+        let mut accepted = Vec::with_capacity(writes.len());
+        let mut accept = |write: Write| {
+            if let Some(refusal) = too_long(&write, body_max) {
+                return Err(refusal);
+            }
+            accepted.push(write);
+            Ok(())
+        };
+        let writes = writes.into_iter();
         let refusals: Vec<_> = writes
-            .iter()
-            .map(|write| match low {
-                Some(low) if !write.relieves => Some(low.error.clone()),
-                _ => too_long(write, body_max),
-            })
+            .map(|write| write.and_then(&mut accept).err())
             .collect();
-        let accepted = writes.into_iter().zip(&refusals);
-        let accepted = accepted.filter_map(|(write, refusal)| refusal.is_none().then_some(write));
-        let mut written = self.write_to_log(cluster, accepted.collect())?.into_iter();
+        let mut written = self.write_to_log(cluster, accepted)?.into_iter();
         let outcome = |refusal: Option<EngineError>| {
             let written = || written.next().unwrap_or_else(|| Err(outcome_unknown()));
             refusal.map_or_else(written, Err)
@@ -106,9 +108,11 @@ impl EngineCore {
 
     /// A mutation of this node alone, which the others know nothing of. It waits for none of the writes that go into the log.
     pub(in crate::engine_core) fn run_here<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
-        self.store.check_place()?;
+        self.store.check_place(false)?;
+        let class = mutation.class();
+        self.space_left().take(class, mutation.bytes() as u64)?;
         let now = self.now();
-        let written = self.store.write(|tables| {
+        let written = self.store.write(class, |tables| {
             let mut context = Context::here(tables, &self.config, now);
             mutation.apply(&mut context)
         });
@@ -129,7 +133,12 @@ fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
     let (mut body, mut held) = (EntryWriter::new(), Vec::new());
     for write in writes {
         let (tag, bytes) = write.logged.as_ref().ok_or_else(not_logged)?;
-        if !body.push(*tag, bytes) {
+        let is_essential = |write: &Write| write.class == WriteClass::Essential;
+        // A node that has no space for the others shall still apply these.
+        let differs = held
+            .last()
+            .is_some_and(|held| is_essential(held) != is_essential(&write));
+        if differs || !body.push(*tag, bytes) {
             let full = std::mem::replace(&mut body, EntryWriter::new());
             entries.push((full.finish(), std::mem::take(&mut held)));
             body.push(*tag, bytes);

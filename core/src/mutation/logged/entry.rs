@@ -10,7 +10,7 @@ const VERSION: u8 = 1;
 
 /// The rules by which this version applies mutations: what the tables hold after a log depends on them. An entry that was written by
 /// newer ones is not applied.
-pub(crate) const RULES: u16 = 2;
+pub(crate) const RULES: u16 = 3;
 
 /// Makes the body of an entry.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl<'b> Iterator for EntryReader<'b> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoggedMutation<'b> {
     pub(crate) tag: Tag,
-    bytes: &'b [u8],
+    pub(crate) bytes: &'b [u8],
 }
 
 impl LoggedMutation<'_> {

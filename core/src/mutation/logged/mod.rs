@@ -5,6 +5,7 @@ mod configure;
 pub(crate) mod entry;
 mod fields;
 mod operator;
+mod removal;
 mod telemetry;
 mod upkeep;
 mod workspaces;
@@ -12,14 +13,16 @@ mod workspaces;
 use std::fmt;
 
 use crate::error::Result;
+use crate::model::WriteClass;
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::telemetry::filing::Slice;
 
 use super::configure::Configure;
 use super::{
-    Act, AuditRefusal, CompleteAction, Context, DispatchAction, FailAction, ImportWorkspaces,
-    IssueKey, Maintenance, Mutation, NoteAction, Outcome, PlaceHold, PutWorkspace, PutWorkspaces,
-    ReleaseHold, RemoveWorkspace, RevokeKey, Telemetry, TouchKeys,
+    Act, AuditAccess, AuditRefusal, CompleteAction, Context, DispatchAction, FailAction,
+    ImportWorkspaces, IssueKey, Maintenance, Mutation, NoteAction, Outcome, PlaceHold,
+    PutWorkspace, PutWorkspaces, ReleaseHold, RemoveTelemetry, RemoveWorkspace, RevokeKey,
+    Telemetry, TouchKeys,
 };
 
 /// How a mutation is written into the log. What the defaults are good for is never logged: each node does it for itself.
@@ -115,6 +118,10 @@ tags! {
     DispatchAction = 22: DispatchAction,
     /// Notes what a provider says of an action.
     NoteAction = 23: NoteAction,
+    /// Takes a step of a removal of telemetry.
+    RemoveTelemetry = 24: RemoveTelemetry,
+    /// Writes the audit row of something that was handed out.
+    AuditAccess = 25: AuditAccess,
 }
 
 /// The mutation of that type with these bytes, and no more.
@@ -130,6 +137,9 @@ pub(crate) trait AnyMutation: fmt::Debug + Send {
     /// Applies it as [`Mutation::apply`] does; what it returns is dropped, as no caller here waits for it.
     fn apply_any(self: Box<Self>, context: &mut Context<'_, '_>) -> Result<Outcome>;
 
+    /// As [`Mutation::class`].
+    fn class_any(&self) -> WriteClass;
+
     /// Appends its bytes again.
     fn encode_any(&self, to: &mut Encoder);
 }
@@ -137,6 +147,10 @@ pub(crate) trait AnyMutation: fmt::Debug + Send {
 impl<M: Mutation> AnyMutation for M {
     fn apply_any(self: Box<Self>, context: &mut Context<'_, '_>) -> Result<Outcome> {
         Ok((*self).apply(context)?.map(drop))
+    }
+
+    fn class_any(&self) -> WriteClass {
+        self.class()
     }
 
     fn encode_any(&self, to: &mut Encoder) {

@@ -2,7 +2,9 @@
 
 use crate::error::Result;
 use crate::model::{AuditAction, NewKey, Scopes};
-use crate::mutation::{AuditRefusal, IssueKey, PlaceHold, ReleaseHold, RevokeKey, TouchKeys};
+use crate::mutation::{
+    AuditAccess, AuditRefusal, IssueKey, PlaceHold, ReleaseHold, RevokeKey, TouchKeys,
+};
 use crate::store::codec::{Decoder, Encoder, damaged};
 
 use super::fields::{
@@ -29,6 +31,28 @@ impl Logged for AuditRefusal {
             code: from.text()?.to_owned().into(),
             workspace_id: owned(from.option_text()?),
             requester: owned(from.option_text()?),
+            by: decode_caller(from)?,
+        })
+    }
+}
+
+impl Logged for AuditAccess {
+    fn tag(&self) -> Option<Tag> {
+        Some(Tag::AuditAccess)
+    }
+
+    fn encode(&self, to: &mut Encoder) {
+        to.variant(&AuditAction::ALL, &self.action);
+        to.option_text(self.detail.as_deref());
+        to.option_text(self.refused.as_deref());
+        encode_caller(&self.by, to);
+    }
+
+    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+        Ok(Self {
+            action: from.variant(&AuditAction::ALL)?,
+            detail: owned(from.option_text()?),
+            refused: owned(from.option_text()?).map(Into::into),
             by: decode_caller(from)?,
         })
     }

@@ -57,7 +57,7 @@ fn applied(
 ) -> (Vec<Vec<u8>>, Vec<Option<EngineError>>) {
     let config = Config::default();
     let store = Store::open_in_memory(StoreOptions::of(&config, now())).unwrap();
-    let outcomes = store.write(|tables| {
+    let outcomes = store.write(WriteClass::Fleet, |tables| {
         let mut context = Context::new(tables, &config, now());
         mutations
             .map(|mutation| Ok(mutation.apply_any(&mut context)?.err()))

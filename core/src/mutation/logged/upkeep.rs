@@ -16,7 +16,7 @@ impl Logged for Maintenance {
             Self::DropDerived(..) => Some(Tag::DropDerived),
             Self::DropAudit(..) => Some(Tag::DropAudit),
             Self::DropEvents(_) => Some(Tag::DropEvents),
-            Self::RemoveFiled | Self::Seal(_) | Self::RollUp(_) => None,
+            Self::RemoveFiled | Self::Seal(_) | Self::RollUp(_) | Self::NoteCopy => None,
         }
     }
 
@@ -39,7 +39,7 @@ impl Logged for Maintenance {
                 to.option(*after, Encoder::varint);
             }
             Self::DropEvents(below) => to.varint(*below),
-            Self::RemoveFiled | Self::Seal(_) | Self::RollUp(_) => {}
+            Self::RemoveFiled | Self::Seal(_) | Self::RollUp(_) | Self::NoteCopy => {}
         }
     }
 
@@ -65,6 +65,7 @@ impl Logged for Maintenance {
             | Tag::DispatchAction
             | Tag::NoteAction
             | Tag::AuditRefusal
+            | Tag::AuditAccess
             | Tag::PlaceHold
             | Tag::ReleaseHold
             | Tag::ImportWorkspaces
@@ -73,6 +74,7 @@ impl Logged for Maintenance {
             | Tag::TouchKeys
             | Tag::PutWorkspace
             | Tag::PutWorkspaces
+            | Tag::RemoveTelemetry
             | Tag::RemoveWorkspace
             | Tag::Telemetry => return Err(damaged()),
         })
@@ -87,14 +89,14 @@ fn decode_ids(from: &mut Decoder<'_>) -> Result<Vec<String>> {
     decode_all(from, |from| Ok(from.text()?.to_owned()))
 }
 
-fn encode_key(key: Option<&[u8]>, to: &mut Encoder) {
+pub(super) fn encode_key(key: Option<&[u8]>, to: &mut Encoder) {
     to.option(key, |to, key| {
         to.count(key.len());
         to.raw(key);
     });
 }
 
-fn decode_key(from: &mut Decoder<'_>) -> Result<Option<Vec<u8>>> {
+pub(super) fn decode_key(from: &mut Decoder<'_>) -> Result<Option<Vec<u8>>> {
     from.option(|from| {
         let length = from.count()?;
         Ok(from.raw(length)?.to_vec())

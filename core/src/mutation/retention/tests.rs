@@ -1,27 +1,25 @@
 //! Nodes with the same history that file and seal at other moments hold the same after each sweep.
 
-use std::collections::BTreeMap;
+mod node;
 
 use proptest::collection::vec;
+use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
 use crate::config::Config;
-use crate::model::{ActivityRecord, Record, RecordRef, StartupRecord, StatsRecord, Workspace};
+use crate::model::{ActivityRecord, Record, RecordRef, StartupRecord, StatsRecord};
 use crate::mutation::{
-    Caller, Maintenance, Mutation, PlaceHold, PutWorkspace, ReleaseHold, Telemetry,
+    Caller, Maintenance, Mutation, PlaceHold, ReleaseHold, RemoveTelemetry, Telemetry,
 };
-use crate::store::meta;
 use crate::store::table::ALL_KEYS;
 use crate::store::telemetry::arrivals::Arrivals;
-use crate::store::telemetry::filing::Pass;
-use crate::store::telemetry::rows::Rows;
-use crate::store::telemetry::sealing;
-use crate::store::{Store, StoreOptions};
+
+use node::Node;
 
 const DAY: i64 = 86_400;
-const INSTANCES: [&str; 5] = ["ws-1", "WS-1", "pc-1", "ws-2", ""];
+const INSTANCES: [&str; 7] = ["ws-1", "WS-1", "pc-1", "ws-2", "", "lent", "dead"];
 const USERS: [&str; 5] = ["ann", "Ann", "bob", "cid", ""];
 
 /// 2026-11-20T12:00:00Z
@@ -68,6 +66,17 @@ impl Sent {
     }
 }
 
+/// A Stats record.
+fn sent(instance: usize, user: usize, ago: i64) -> Sent {
+    Sent {
+        stream: 0,
+        instance,
+        user,
+        ago,
+        is_dated: false,
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Happening {
     Posted(Vec<Sent>),
@@ -79,6 +88,8 @@ enum Happening {
     Days(i64),
     /// A node sweeps in steps of a number of rows, and the others do as it says.
     Swept(usize, usize),
+    /// The same with a removal: of an instance, a stream, or the days before a number of days ago, each if given.
+    Removed(usize, usize, Option<usize>, Option<usize>, Option<i64>),
 }
 
 fn any_happening() -> impl Strategy<Value = Happening> {
@@ -110,111 +121,9 @@ fn any_happening() -> impl Strategy<Value = Happening> {
         2 => node().prop_map(Happening::Sealed),
         1 => (1..3_i64).prop_map(Happening::Days),
         2 => (node(), select(vec![1, 2, 3, 250])).prop_map(|(node, rows)| Happening::Swept(node, rows)),
+        2 => (node(), select(vec![1, 2, 3, 250]), of(0..5_usize), of(0..3_usize), of(0..4_i64))
+            .prop_map(|(node, rows, instance, stream, days)| Happening::Removed(node, rows, instance, stream, days)),
     ]
-}
-
-struct Node(Store);
-
-impl Node {
-    fn new(config: &Config) -> Self {
-        let node = Self(Store::open_in_memory(StoreOptions::of(config, start())).unwrap());
-        for (id, computer, user) in [("ws-1", "pc-1", "ann"), ("ws-2", "pc-2", "bob")] {
-            let workspace = Workspace {
-                id: id.into(),
-                computer_name: Some(computer.into()),
-                username: Some(user.into()),
-                ..Workspace::default()
-            };
-            let put = PutWorkspace {
-                workspace,
-                cancels_action: false,
-                by: Caller::HOST,
-            };
-            node.apply(config, start(), put);
-        }
-        node
-    }
-
-    fn apply<M: Mutation>(&self, config: &Config, now: Timestamp, mutation: M) {
-        let written = self.0.write(|tables| {
-            // A refusal is one on every node.
-            mutation
-                .apply(&mut Context::new(tables, config, now))
-                .map(drop)
-        });
-        written.unwrap();
-    }
-
-    fn file(&self, rows: usize, slices: usize) {
-        let snapshot = || self.0.snapshot().unwrap();
-        let begun = meta::filed(&snapshot()).unwrap().pass;
-        let blocks = self.0.queue().oldest_blocks(begun.as_ref());
-        let slice_max = Work::new(rows, usize::MAX);
-        let Some(mut pass) = Pass::begin(&snapshot(), blocks, slice_max).unwrap() else {
-            return;
-        };
-        for _ in 0..slices {
-            let Some(slice) = pass.next_slice(&snapshot()).unwrap() else {
-                break;
-            };
-            self.0.write(|tables| slice.apply(tables)).unwrap();
-        }
-    }
-
-    fn file_all(&self) {
-        while self.0.queued() > 0 {
-            self.file(250, usize::MAX);
-        }
-    }
-
-    fn seal(&self, now: Timestamp) {
-        let next = || sealing::prepare(&self.0.snapshot().unwrap(), now.day() - 1).unwrap();
-        while let Some(sealing) = next() {
-            self.0.write(|tables| sealing.apply(tables)).unwrap();
-        }
-    }
-
-    /// The records of each bucket, and the rows of all other tables that nodes share.
-    fn contents(&self) -> BTreeMap<(&'static str, Vec<u8>), Vec<String>> {
-        let snapshot = self.0.snapshot().unwrap();
-        let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        history::scan_keys(&snapshot, ALL_KEYS, &mut |part| {
-            let mut rows = Rows::default();
-            part.add_to(&mut rows)?;
-            let records = all.entry(("history", history::key_bucket(part.key).to_vec()));
-            let records = records.or_default();
-            for row in 0..rows.len() {
-                records.push(format!("{:?}", rows.received(row)?));
-            }
-            Ok(())
-        })
-        .unwrap();
-        for records in all.values_mut() {
-            records.sort_unstable();
-        }
-        let shared = [
-            ("users", Table::Users),
-            ("daily", Table::Daily),
-            ("hourly", Table::Hourly),
-            ("latest", Table::Latest),
-            ("audit", Table::Audit),
-            ("holds", Table::Holds),
-            ("workspaces", Table::Workspaces),
-            ("events", Table::Events),
-        ];
-        for (name, table) in shared {
-            snapshot
-                .scan(table, ALL_KEYS, |key, value| {
-                    all.insert(
-                        (name, key.to_vec()),
-                        vec![String::from_utf8_lossy(value).into()],
-                    );
-                    Ok(Step::Continue(()))
-                })
-                .unwrap();
-        }
-        all
-    }
 }
 
 /// Two nodes, and what they share.
@@ -270,20 +179,47 @@ impl Fleet {
             Happening::Filed(node, rows, slices) => self.nodes[node].file(rows, slices),
             Happening::Sealed(node) => self.nodes[node].seal(self.now),
             Happening::Days(days) => self.now = self.now.plus_seconds(days * DAY),
-            Happening::Swept(node, rows) => self.sweep(node, Work::new(rows, usize::MAX)),
+            Happening::Swept(node, rows) => {
+                let (now, max) = (self.now, Work::new(rows, usize::MAX));
+                let drop = |of, span| Maintenance::DropDerived(of, now, span);
+                self.remove(node, max, Removing::Old(now), &Derived::ALL, drop);
+            }
+            Happening::Removed(node, rows, instance, stream, days) => {
+                let streams = [Stream::Stats, Stream::Activity, Stream::Startup];
+                let selection = TelemetrySelection {
+                    instance_id: instance.map(|at| INSTANCES[at].to_owned()),
+                    stream: stream.map(|at| streams[at]),
+                    before: days.map(|days| self.now.plus_seconds(-days * DAY)),
+                };
+                let (removing, max) = (Removing::Selected(&selection), Work::new(rows, usize::MAX));
+                let all: Vec<_> = Derived::ALL
+                    .into_iter()
+                    .filter(|of| of.is_of(&selection))
+                    .collect();
+                let take = |of, span| RemoveTelemetry::Take(selection.clone(), of, span);
+                self.remove(node, max, removing, &all, take);
+            }
         }
     }
 
-    fn sweep(&self, by: usize, max: Work) {
+    /// Takes steps that one node prepares on all of them.
+    fn remove<M: Mutation>(
+        &self,
+        by: usize,
+        max: Work,
+        removing: Removing<'_>,
+        all: &[Derived],
+        step: impl Fn(Derived, Span) -> M,
+    ) {
         self.nodes.iter().for_each(Node::file_all);
-        for of in Derived::ALL {
+        for of in all.iter().copied() {
             let mut from = None;
             loop {
                 let snapshot = self.nodes[by].0.snapshot().unwrap();
-                let kept = (&self.config.retention_days, self.now);
+                let kept = (&self.config.retention_days, removing);
                 let span = Span::next(&snapshot, of, from, kept, max).unwrap();
                 from = span.before.clone();
-                self.apply(|| Maintenance::DropDerived(of, self.now, span.clone()));
+                self.apply(|| step(of, span.clone()));
                 if from.is_none() {
                     break;
                 }
@@ -315,16 +251,11 @@ proptest! {
 /// Records of one instance on one day: at last one of a held user, in a part of its own on the first node alone.
 fn day_in_parts_on_one_node() -> Fleet {
     let mut fleet = Fleet::new();
-    let sent = |user, ago| Sent {
-        stream: 0,
-        instance: 3,
-        user,
-        ago,
-        is_dated: false,
-    };
-    fleet.happen(&Happening::Posted((0..8).map(|ago| sent(3, ago)).collect()));
+    fleet.happen(&Happening::Posted(
+        (0..8).map(|ago| sent(3, 3, ago)).collect(),
+    ));
     fleet.nodes[0].file_all();
-    fleet.happen(&Happening::Posted(vec![sent(0, 0)]));
+    fleet.happen(&Happening::Posted(vec![sent(3, 0, 0)]));
     fleet.nodes.iter().for_each(Node::file_all);
     let parts = fleet.nodes.each_ref().map(|node| {
         let mut parts = 0;
@@ -360,18 +291,43 @@ fn day_with_a_held_user_in_one_of_its_parts_is_kept_as_a_whole() {
 }
 
 #[test]
+fn hold_keeps_the_newest_values_of_what_it_could_mean_alone() {
+    let mut fleet = Fleet::new();
+    fleet.happen(&Happening::Held(0));
+    // The held user had "lent" a day before another did.
+    let all = [
+        (1, 3, 0),
+        (2, 4, 0),
+        (3, 1, 0),
+        (5, 1, 1),
+        (5, 3, 0),
+        (6, 3, 1),
+        (6, 2, 0),
+    ];
+    fleet.happen(&Happening::Posted(
+        all.map(|(instance, user, days)| sent(instance, user, days * DAY))
+            .to_vec(),
+    ));
+    fleet.nodes.iter().for_each(Node::file_all);
+    fleet.happen(&Happening::Days(5));
+    fleet.happen(&Happening::Swept(0, 2));
+    fleet.assert_same();
+    let mut contents = fleet.nodes[0].contents();
+    for kept in ["ws-1", "pc-1", "ws-2", "lent"] {
+        let row = contents.remove(&("latest", latest::key(kept)));
+        assert!(row.is_some(), "{kept}");
+    }
+    assert!(!contents.keys().any(|(table, _)| *table == "latest"));
+}
+
+#[test]
 fn step_bounded_by_the_parts_of_one_node_ends_at_a_bucket() {
     let mut fleet = day_in_parts_on_one_node();
-    let sent = |instance| Sent {
-        stream: 0,
-        instance,
-        user: 3,
-        ago: 4 * DAY,
-        is_dated: false,
-    };
-    fleet.happen(&Happening::Posted(vec![sent(0), sent(2)]));
+    fleet.happen(&Happening::Posted(
+        [0, 2].map(|instance| sent(instance, 3, 4 * DAY)).to_vec(),
+    ));
     fleet.nodes.iter().for_each(Node::file_all);
-    let kept = (&fleet.config.retention_days, fleet.now);
+    let kept = (&fleet.config.retention_days, Removing::Old(fleet.now));
     let of = Derived::History(Stream::Stats);
     for node in [0, 1] {
         let snapshot = fleet.nodes[node].0.snapshot().unwrap();

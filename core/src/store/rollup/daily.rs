@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
-use crate::store::table::{ALL_KEYS, KeyRange, Read, Step, Table};
+use crate::store::table::{ALL_KEYS, Read, Step, Table, key_range};
 
 use super::VERSION;
 use super::day::{DayRef, DayRollup};
@@ -31,7 +31,7 @@ pub(super) fn encode(rollup: &DayRollup) -> Vec<u8> {
 }
 
 /// The rollup at a key.
-pub(super) fn read_value<'v>(key: &[u8], value: &'v [u8]) -> Result<DayRef<'v>> {
+pub(crate) fn read_value<'v>(key: &[u8], value: &'v [u8]) -> Result<DayRef<'v>> {
     let mut decoder = Decoder::new(value);
     if decoder.u8()? != VERSION {
         return Err(damaged());
@@ -69,15 +69,50 @@ pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Resul
     }))
 }
 
-/// Visits the days with these keys.
-pub(crate) fn scan(
+/// Leaves of the keys of instances, which are sorted, those that have no day before `before`.
+pub(crate) fn without_days(
     read: &impl Read,
-    keys: KeyRange<'_>,
-    mut visit: impl FnMut(&[u8], &[u8], DayRef<'_>) -> Result<Step>,
+    instances: &mut Vec<Vec<u8>>,
+    before: u32,
 ) -> Result<()> {
-    read.scan(Table::Daily, keys, |key, value| {
-        visit(key, place(key)?.1, read_value(key, value)?)
-    })
+    let (mut start, before) = (Some(0), before.to_be_bytes());
+    while let Some(day) = start.take()
+        && let [first, ..] = instances.as_slice()
+    {
+        let (from, first) = (key(day, first), first.clone());
+        let range = key_range(Some(&from), Some(&before));
+        read.scan(Table::Daily, range, |key, _| {
+            let (day, instance) = place(key)?;
+            let passed = instances
+                .last()
+                .is_none_or(|last| instance > last.as_slice());
+            if passed || instance < first.as_slice() {
+                start = Some(day + u32::from(passed));
+                return Ok(Step::Break(()));
+            }
+            if let Ok(found) = instances.binary_search_by(|key| key.as_slice().cmp(instance)) {
+                instances.remove(found);
+            }
+            Ok(Step::Continue(()))
+        })?;
+    }
+    Ok(())
+}
+
+/// The key of the next day after that of a key, or of the first, of which an instance may have a rollup.
+pub(crate) fn next_key(
+    read: &impl Read,
+    instance: &str,
+    after: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>> {
+    let next = after.map(|key| place(key).map(|(day, _)| day.saturating_add(1)));
+    let from = next.transpose()?.unwrap_or_default().to_be_bytes();
+    let mut found = None;
+    read.scan(Table::Daily, key_range(Some(&from), None), |at, _| {
+        found = Some(key(place(at)?.0, &latest::key(instance)));
+        Ok(Step::Break(()))
+    })?;
+    Ok(found)
 }
 
 /// Calls `look` with the rollups of an instance within `days`, newest first; returns false where the instance never sent anything.

@@ -75,6 +75,7 @@ fn add_day(tables: &Tables<'_>, instance: &[u8], day: u32, rollup: &DayRollup) -
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::model::WriteClass;
     use crate::store::{Store, StoreOptions};
     use crate::timestamp::Timestamp;
 
@@ -98,7 +99,7 @@ mod tests {
         let options = StoreOptions::of(&Config::default(), at(0));
         let store = Store::open_in_memory(options).unwrap();
         let put = |names: &[(&str, &str, i64)]| {
-            let written = store.write(|tables| {
+            let written = store.write(WriteClass::Fleet, |tables| {
                 names.iter().try_for_each(|(key, name, seconds)| {
                     let mut row = Latest::new(name, 1);
                     row.note(at(*seconds));
@@ -117,16 +118,18 @@ mod tests {
             ("PC-2", "PC-2", 200),
         ]);
         assert_eq!(seen(&store), [[5, 3, 1]; 2]);
-        store.write(|tables| fold_again(tables)).unwrap();
+        store
+            .write(WriteClass::Fleet, |tables| fold_again(tables))
+            .unwrap();
         assert_eq!(seen(&store), [[3, 2, 1]; 2]);
-        let failed = store.write(|tables| {
+        let failed = store.write(WriteClass::Fleet, |tables| {
             latest::remove(tables, b"pc-1")?;
             Err::<(), _>(crate::store::codec::damaged())
         });
         assert!(failed.is_err());
         assert_eq!(seen(&store), [[3, 2, 1]; 2]);
         store
-            .write(|tables| latest::remove(tables, b"pc-1"))
+            .write(WriteClass::Fleet, |tables| latest::remove(tables, b"pc-1"))
             .unwrap();
         assert_eq!(seen(&store), [[2, 1, 0]; 2]);
     }

@@ -127,7 +127,7 @@ fn each_bucket(
             Some(last) if distance > 0 => distance.checked_add(last).ok_or_else(damaged)?,
             Some(_) => return Err(damaged()),
         };
-        if bucket.abs() > LAST {
+        if bucket.unsigned_abs() > LAST.unsigned_abs() {
             return Err(damaged());
         }
         visit(bucket, decoder.varint()?);
@@ -243,6 +243,21 @@ mod tests {
         for (percent, value) in [(0, 1), (50, 30), (51, 31), (95, 57), (100, 60)] {
             assert_eq!(quantiles.quantile(percent), Some(value), "{percent}");
             assert_eq!(histogram.quantile(percent), Some(value), "{percent}");
+        }
+    }
+
+    #[test]
+    fn bucket_out_of_bounds_is_damaged() {
+        for bucket in [i32::MIN, i32::MIN + 1, -LAST - 1, LAST + 1, i32::MAX] {
+            let mut encoder = Encoder::default();
+            encoder.count(1);
+            encoder.signed(bucket.into());
+            encoder.varint(1);
+            let bytes = encoder.finish();
+            assert!(
+                Histogram::decode(&mut Decoder::new(&bytes)).is_err(),
+                "{bucket}"
+            );
         }
     }
 }

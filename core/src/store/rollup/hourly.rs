@@ -118,8 +118,13 @@ impl HourRollup {
         };
         let total = rows.integer(row, STARTUP_TOTAL);
         let phases = ["profileMs", "groupPolicyMs", "shellMs"].map(phase);
-        let attributed: Option<i64> = phases.into_iter().sum();
-        let unattributed = total.zip(attributed).map(|(total, known)| total - known);
+        // Of a damaged file they may be anything.
+        let attributed = phases
+            .into_iter()
+            .try_fold(0, |sum: i64, phase| Some(sum.saturating_add(phase?)));
+        let unattributed = total
+            .zip(attributed)
+            .map(|(total, known)| total.saturating_sub(known));
         let values = [total].into_iter().chain(phases).chain([unattributed]);
         for (place, value) in values.enumerate() {
             if let Some(value) = value {

@@ -141,7 +141,7 @@ pub(crate) struct LatestRef<'v> {
 }
 
 impl<'v> LatestRef<'v> {
-    pub(super) fn read(value: &'v [u8]) -> Result<Self> {
+    pub(crate) fn read(value: &'v [u8]) -> Result<Self> {
         let mut decoder = Decoder::new(value);
         if decoder.u8()? != VERSION {
             return Err(damaged());

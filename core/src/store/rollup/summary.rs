@@ -1,7 +1,7 @@
 //! Count, sum, least and greatest of values.
 
 use crate::error::Result;
-use crate::store::codec::{Decoder, Encoder};
+use crate::store::codec::{Decoder, Encoder, damaged};
 
 /// Count, sum, least and greatest of values, all 0 where there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,6 +63,9 @@ impl Summary {
         }
         let min = decoder.signed()?;
         let max = min.wrapping_add(decoder.varint()?.cast_signed());
+        if max < min {
+            return Err(damaged());
+        }
         let sum = decoder.signed()?;
         Ok(Self {
             count,
@@ -70,5 +73,20 @@ impl Summary {
             min,
             max,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_whose_greatest_value_is_below_its_least_is_damaged() {
+        let mut encoder = Encoder::default();
+        encoder.varint(2);
+        encoder.signed(i64::MAX);
+        encoder.varint(1);
+        encoder.signed(0);
+        assert!(Summary::decode(&mut Decoder::new(&encoder.finish())).is_err());
     }
 }

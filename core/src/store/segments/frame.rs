@@ -134,7 +134,7 @@ pub(super) fn write_frame(
     places
 }
 
-fn checksum(seed: u64, bytes: &[u8]) -> u64 {
+pub(super) fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     Hasher::oneshot_with_seed(seed, bytes)
 }
 

@@ -5,6 +5,7 @@
 
 mod frame;
 mod host;
+mod place;
 mod recovery;
 mod reuse;
 #[cfg(test)]
@@ -21,11 +22,13 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 
 use super::backends::SegmentFolder;
-use super::failure::{indeterminate, unavailable};
+use super::failure::{indeterminate, is_full, unavailable};
 use frame::{ALIGN, Header, write_frame};
 use host::Host;
+pub(crate) use place::SegmentPlace;
 pub(super) use recovery::LogMark;
 use recovery::of_folder;
+pub(crate) use reuse::READY_BYTES;
 
 /// The length of a segment, in bytes, unless one commit alone is longer.
 const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
@@ -38,25 +41,6 @@ pub(crate) struct Segment {
     file: Box<dyn StorageBackend>,
 }
 
-/// Where a block is. As long as this lives, its segment is not overwritten.
-#[derive(Debug, Clone)]
-pub(crate) struct SegmentPlace {
-    _available: Available,
-    segment: Arc<Segment>,
-    offset: u64,
-    length: usize,
-}
-
-impl SegmentPlace {
-    /// The bytes of the block.
-    pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        let mut block = vec![0; self.length];
-        let read = self.segment.file.read(self.offset, &mut block);
-        read.map_err(unavailable)?;
-        Ok(block)
-    }
-}
-
 /// Proof that a queue can be in segments. On WebAssembly there is none, so that the compiler leaves all of it out of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Available(
@@ -65,9 +49,9 @@ pub(crate) struct Available(
 
 impl Available {
     #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
-    const HERE: Option<Self> = None;
+    pub(super) const HERE: Option<Self> = None;
     #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    const HERE: Option<Self> = Some(Self());
+    pub(super) const HERE: Option<Self> = Some(Self());
 }
 
 /// The log, as it stands in its folder.
@@ -256,7 +240,7 @@ impl SegmentLog {
         let file = &current.segment.file;
         let written = file.write(current.offset, bytes).map_err(|error| {
             // All of it may be there after another error.
-            let full = error.kind() == io::ErrorKind::StorageFull;
+            let full = is_full(&error);
             let error = unavailable(error);
             if full { error } else { indeterminate(error) }
         });
@@ -271,11 +255,10 @@ impl SegmentLog {
             }
             return Err(error);
         }
-        let place = |place: Range<usize>| SegmentPlace {
-            _available: self.available,
-            segment: Arc::clone(&current.segment),
-            offset: current.offset + place.start as u64,
-            length: place.len(),
+        let place = |place: Range<usize>| {
+            let offset = current.offset + place.start as u64;
+            let block = bytes.get(place).unwrap_or_default();
+            SegmentPlace::of(self.available, &current.segment, offset, block)
         };
         let places = places.into_iter().map(place).collect();
         current.offset += bytes.len() as u64;

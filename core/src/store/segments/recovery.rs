@@ -18,8 +18,9 @@ const WINDOW_BYTES: usize = 64 * 1024;
 /// A block with a higher number was never written.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// What is called with the number of a block, its place and its bytes.
-pub(in crate::store) type Visit<'v> = dyn FnMut(u64, SegmentPlace, &[u8]) -> Result<()> + 'v;
+/// What is called with the number of a block, its place and its bytes; with none where damaged bytes stand in place of this block and
+/// perhaps others.
+pub(in crate::store) type Visit<'v> = dyn FnMut(u64, SegmentPlace, &[u8]) + 'v;
 
 /// What the store says of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +85,7 @@ impl SegmentLog {
             end: first,
             next: first,
             last: None,
+            rest: None,
             visit,
         };
         let mut found = self.segments(mark, &mut state)?;
@@ -174,41 +176,52 @@ struct Scan<'v, 'f> {
     next: u64,
     /// The last frame of the last segment, and where it is.
     last: Option<(Arc<Segment>, u64, Vec<u8>)>,
+    /// The segment before, where its last whole frame ends, and its tag.
+    rest: Option<(Arc<Segment>, u64, u64)>,
     visit: &'v mut Visit<'f>,
 }
 
 impl Scan<'_, '_> {
     /// Reads a segment, of which the blocks from the number `void` on count for nothing.
     fn segment(&mut self, header: Header, segment: &Arc<Segment>, void: u64) -> Result<()> {
-        if self.end < header.acknowledged {
-            return Err(damaged(
-                segment,
-                "blocks before it are missing: a segment was removed or cut",
-            ));
-        }
+        self.close_gap(header.acknowledged, segment)?;
         if segment.file.len().map_err(unavailable)? < header.bytes {
             return Err(damaged(segment, "it was cut"));
         }
         let tag = header.tag();
         let mut offset = ALIGN;
         let mut next = None;
+        let mut gap = None;
         self.last = None;
-        while let Some((bytes, first, places)) = frame_at(segment, tag, offset)? {
-            let follows = next.map_or(first >= header.acknowledged, |next| next == first);
+        loop {
+            let Some((bytes, first, places)) = frame_at(segment, tag, offset)? else {
+                // What was never completed is followed by no frame; what was damaged later is.
+                let Some(following) = following_frame(segment, tag, offset)? else {
+                    break;
+                };
+                gap = Some(offset);
+                offset = following;
+                continue;
+            };
+            let expected = next.unwrap_or_else(|| header.acknowledged.max(header.segment));
+            let follows = match (next, gap) {
+                (Some(next), None) => next == first,
+                (None, None) => first >= header.acknowledged,
+                (_, Some(_)) => first > expected,
+            };
             if !follows || first > NUMBER_MAX {
                 return Err(damaged(segment, "its blocks do not follow each other"));
+            }
+            if let Some(start) = gap.take() {
+                self.visit_damaged(segment, start..offset, expected..first.min(void));
             }
             let mut number = first;
             for place in places {
                 if (self.first..void).contains(&number) {
                     let block = bytes.get(place.clone()).unwrap_or_default();
-                    let place = SegmentPlace {
-                        _available: self.available,
-                        segment: Arc::clone(segment),
-                        offset: offset + place.start as u64,
-                        length: place.len(),
-                    };
-                    (self.visit)(number, place, block)?;
+                    let offset = offset + place.start as u64;
+                    let place = SegmentPlace::of(self.available, segment, offset, block);
+                    (self.visit)(number, place, block);
                 }
                 number += 1;
             }
@@ -219,14 +232,58 @@ impl Scan<'_, '_> {
             self.last = Some((Arc::clone(segment), offset, bytes));
             offset += length.next_multiple_of(ALIGN);
         }
-        if follows_frame(segment, tag, offset)? {
-            return Err(damaged(
-                segment,
-                &format!("the frame at byte {offset} is damaged"),
-            ));
-        }
+        self.rest = Some((Arc::clone(segment), offset, tag));
         Ok(())
     }
+
+    /// Makes sure that all blocks below `acknowledged` were seen before `segment`. Where the last frame of the segment before is damaged,
+    /// its blocks are visited as such.
+    fn close_gap(&mut self, acknowledged: u64, segment: &Segment) -> Result<()> {
+        let rest = self.rest.take();
+        if self.end >= acknowledged {
+            return Ok(());
+        }
+        let lost = self.end..acknowledged;
+        let Some((before, offset, tag)) = rest else {
+            return Err(missing_before(segment));
+        };
+        let length = damaged_frame_bytes(&before, offset, (tag, lost.start))?;
+        let Some(length) = length else {
+            return Err(missing_before(segment));
+        };
+        self.visit_damaged(&before, offset..offset + length, lost);
+        self.end = acknowledged;
+        Ok(())
+    }
+
+    /// Visits bytes where the blocks of these numbers should be, as far as those count.
+    fn visit_damaged(&mut self, segment: &Arc<Segment>, bytes: Range<u64>, numbers: Range<u64>) {
+        let first = numbers.start.max(self.first);
+        if first < numbers.end {
+            let length = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
+            let place = SegmentPlace::damaged(self.available, segment, bytes.start, length);
+            (self.visit)(first, place, &[]);
+        }
+    }
+}
+
+/// The length of the damaged frame at `offset`, which should have this tag and begin with this block; `None` where it looks like none.
+fn damaged_frame_bytes(
+    segment: &Segment,
+    offset: u64,
+    (tag, first): (u64, u64),
+) -> Result<Option<u64>> {
+    let rest = segment.file.len().map_err(unavailable)?;
+    let rest = rest.saturating_sub(offset);
+    let mut head = [0; FRAME_HEAD_BYTES];
+    if rest < head.len() as u64 {
+        return Ok(None);
+    }
+    segment.file.read(offset, &mut head).map_err(unavailable)?;
+    let is_one =
+        head.starts_with(&tag.to_le_bytes()) || head.get(16..24) == Some(&first.to_le_bytes());
+    let length = frame_bytes(&head, tag).map_or(rest, |length| rest.min(length as u64));
+    Ok(is_one.then_some(length))
 }
 
 /// A frame, the number of its first block and where in it the blocks are.
@@ -250,8 +307,8 @@ fn frame_at(segment: &Segment, tag: u64, offset: u64) -> Result<Option<Frame>> {
     Ok(read.map(|(first, places)| (frame, first, places)))
 }
 
-/// Whether a whole frame begins anywhere after `offset`. What was never completed is followed by none.
-fn follows_frame(segment: &Segment, tag: u64, offset: u64) -> Result<bool> {
+/// Where the next whole frame after `offset` begins.
+fn following_frame(segment: &Segment, tag: u64, offset: u64) -> Result<Option<u64>> {
     let end = segment.file.len().map_err(unavailable)?;
     let mut window = vec![0; WINDOW_BYTES];
     let mut start = offset + ALIGN;
@@ -262,12 +319,12 @@ fn follows_frame(segment: &Segment, tag: u64, offset: u64) -> Result<bool> {
         segment.file.read(start, bytes).map_err(unavailable)?;
         for (place, sector) in (start..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
             if sector.starts_with(&tag.to_le_bytes()) && frame_at(segment, tag, place)?.is_some() {
-                return Ok(true);
+                return Ok(Some(place));
             }
         }
         start += length as u64;
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Whether a segment without a header holds a frame with blocks from the number `next` on, which are in no other, and that frame is not
@@ -287,6 +344,13 @@ fn has_acknowledged_frames(segment: &Segment, next: u64) -> Result<bool> {
         offset += (bytes.len() as u64).next_multiple_of(ALIGN);
     }
     Ok(false)
+}
+
+fn missing_before(segment: &Segment) -> EngineError {
+    damaged(
+        segment,
+        "blocks before it are missing: a segment was removed or cut",
+    )
 }
 
 fn damaged(segment: &Segment, what: &str) -> EngineError {

@@ -8,25 +8,35 @@ use redb::StorageBackend;
 use crate::error::Result;
 
 use super::frame::SECTOR;
-use super::{Sealed, SegmentLog, State};
+use super::{SEGMENT_BYTES, Sealed, SegmentLog, State};
 
 /// Segments that upkeep keeps ready, written with zeros.
 const READY: usize = 2;
+/// The bytes of these.
+pub(crate) const READY_BYTES: u64 = READY as u64 * SEGMENT_BYTES;
 /// Segments that are kept for reuse.
 const SPARE_MAX: usize = 8;
 
 impl SegmentLog {
     /// Writes zeros into new segments until some are ready: the first sync of a place that was never written takes twice as long.
     pub(in crate::store) fn make_ready(&self) -> Result<()> {
-        let ready = {
+        let (log, ready) = {
             let state = self.state();
-            state.id.map_or(READY, |_| state.spare.len())
+            (state.id, state.id.map_or(READY, |_| state.spare.len()))
         };
         for _ in ready..READY {
             let segment = Arc::new(self.new_file()?);
             let filled = fill(&*segment.file, self.segment_bytes);
             self.keep_if(filled, &segment)?;
-            self.state().spare.push(segment);
+            let mut state = self.state();
+            if state.id != log {
+                // The log ended meanwhile, and left the folder where it found this segment in it.
+                drop(state);
+                let _ = self.folder.remove(segment.number);
+                let _ = self.folder.remove_folder();
+                return Ok(());
+            }
+            state.spare.push(segment);
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub(crate) struct Contents {
     /// When its first record was received.
     pub(super) received_at: Option<Timestamp>,
     newest: Newest,
+    /// Whether nothing of it could be read.
+    pub(super) unreadable: bool,
     /// Hashes of (stream, instance) and of (stream, user); sorted once it is whole. A collision costs reading a block in vain.
     names: Vec<u64>,
 }
@@ -32,6 +34,15 @@ impl Contents {
             contents.add(rows.stream(row), names, times);
         }
         contents.take_whole(block)
+    }
+
+    /// Of `block`, which cannot be read.
+    pub(super) fn unreadable(block: &[u8]) -> Self {
+        Self {
+            block_bytes: block.len() as u64,
+            unreadable: true,
+            ..Self::default()
+        }
     }
 
     /// Adds a record: its stream, its instance and user, when it was received and where it is filed.
@@ -61,6 +72,7 @@ impl Contents {
             block_bytes: block.len() as u64,
             received_at: self.received_at.take(),
             newest: std::mem::take(&mut self.newest),
+            unreadable: false,
             names,
         }
     }
@@ -95,4 +107,6 @@ pub(crate) struct QueueChanges {
     pub(super) added: Vec<(u64, Contents)>,
     /// All blocks below this number were filed.
     pub(in crate::store) filed_below: Option<u64>,
+    /// Blocks that were set aside in the table.
+    pub(super) set_aside: u64,
 }

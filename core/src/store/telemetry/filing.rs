@@ -10,20 +10,26 @@
 //! current when the slice is written.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::sync::Arc;
 
 use crate::error::Result;
-use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX, WORK_ROWS_MAX};
-use crate::model::user_key;
+use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX};
+use crate::model::{WriteClass, user_key};
 use crate::sorting::sorted_by_key;
+use crate::store::codec::damaged;
+use crate::store::damage::Damaged;
+use crate::store::held;
+use crate::store::held_names::HeldNames;
 use crate::store::meta::{self, Filed, PassPlace};
 use crate::store::rollup::{Changes, RollupRows};
-use crate::store::table::{Read, Step, Table, Tables};
+use crate::store::table::{Read, Table, Tables};
 
 use super::block::BlockEncoder;
-use super::history::{self, PartWriter};
+use super::history::{self, PartHead, PartWriter};
 use super::key_name;
-use super::queue::{self, PendingBlock};
+use super::pending_block::{self, Oldest, PendingBlock};
+use super::queue::{keep_damaged, remove_filed};
+use super::removal::Removal;
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
 use super::work::Work;
@@ -31,6 +37,9 @@ use super::work::Work;
 /// A slice of a pass, ready to be written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slice {
+    is_essential: bool,
+    /// By these it leaves records out.
+    held: Option<Arc<HeldNames>>,
     /// Records that the whole pass files.
     records: u64,
     /// How far the queue must be filed.
@@ -39,6 +48,10 @@ pub(crate) struct Slice {
     after: Option<PassPlace>,
     /// The last block of the pass.
     last_block: u64,
+    /// Records that the pass puts behind the queue and cannot file.
+    set_aside: u64,
+    /// Those of the blocks that the table is to keep.
+    kept: Vec<Damaged>,
     /// Parts that were taken into others.
     merged: Vec<Vec<u8>>,
     /// Keys and values.
@@ -52,9 +65,19 @@ pub(crate) struct Slice {
 #[derive(Debug)]
 pub(crate) struct Pass {
     records: u64,
+    /// Whether it gives space back.
+    is_essential: bool,
+    /// By these it leaves records out.
+    held: Option<Arc<HeldNames>>,
+    /// Records that it leaves out.
+    omitted: u64,
     /// How far the queue is filed once the slice before is written.
     filed: Filed,
     last_block: u64,
+    /// The blocks that it puts behind the queue and cannot file.
+    damaged: Vec<Damaged>,
+    /// Whether the table keeps them.
+    keeps_damaged: bool,
     /// The records of the blocks, and while a bucket is added, those of the parts it is merged with.
     rows: Rows,
     /// What the keys of each bucket begin with, and its rows.
@@ -67,22 +90,33 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Begins with the oldest of `blocks`, or goes on with those of a pass that was not ended; `None` when there is none. No slice takes more
+    /// For a `removal`, which gives space back, all of its slices are essential, and leave out what it names. Begins with the oldest of `blocks`, or goes on with those of a pass that was not ended; `None` when there is none. No slice takes more
     /// work than `slice_max` and its last bucket.
     pub(crate) fn begin(
         read: &impl Read,
         blocks: Vec<PendingBlock>,
         slice_max: Work,
+        removal: Option<&Removal<'_>>,
     ) -> Result<Option<Self>> {
         let mut rows = Rows::default();
-        let blocks = queue::unfiled(read, blocks)?;
-        let Some(last_block) = queue::oldest(read, &blocks, &mut rows)? else {
+        let blocks = pending_block::unfiled(read, blocks)?;
+        let Oldest { last, damaged } = pending_block::oldest(read, &blocks, &mut rows)?;
+        let Some(last_block) = last else {
             return Ok(None);
         };
+        let records = rows.len() as u64;
+        if let Some(removal) = removal {
+            rows.drop_where(0, |rows, row| removal.has(rows, row));
+        }
         Ok(Some(Self {
-            records: rows.len() as u64,
+            records,
+            is_essential: removal.is_some(),
+            held: removal.map(|removal| Arc::clone(&removal.held)),
+            omitted: records.saturating_sub(rows.len() as u64),
             filed: meta::filed(read)?,
             last_block,
+            damaged,
+            keeps_damaged: false,
             buckets: buckets(&rows).into_iter(),
             rows,
             has_ended: false,
@@ -92,9 +126,34 @@ impl Pass {
         }))
     }
 
-    /// Records that it files, exact repetitions included.
+    /// Records that it files, exact repetitions and what it leaves out included.
     pub(crate) fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Records that it leaves out.
+    pub(crate) fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
+    /// Whether all of it is written.
+    pub(crate) fn is_written(&self, read: &impl Read) -> Result<bool> {
+        Ok(meta::filed(read)?.below > self.last_block)
+    }
+
+    /// The blocks that cannot be read. They are to be kept elsewhere before a slice is written, unless the table is to keep them.
+    pub(crate) fn damaged(&self) -> &[Damaged] {
+        &self.damaged
+    }
+
+    /// Whether one of them is in the table.
+    pub(crate) fn met_damage_in_table(&self) -> bool {
+        self.damaged.iter().any(|damaged| damaged.is_in_table)
+    }
+
+    /// Has the last slice keep the blocks that cannot be read in the table.
+    pub(crate) fn keep_damaged(&mut self) {
+        self.keeps_damaged = true;
     }
 
     /// Whether the last slice is prepared.
@@ -110,9 +169,12 @@ impl Pass {
         let mut preparation = Preparation {
             read,
             slice: Slice {
+                is_essential: self.is_essential,
+                held: self.held.clone(),
                 records: self.records,
                 before: self.filed.clone(),
                 last_block: self.last_block,
+                set_aside: self.damaged.iter().map(|damaged| damaged.records).sum(),
                 ..Slice::default()
             },
             rows: &mut self.rows,
@@ -136,6 +198,9 @@ impl Pass {
             bucket,
         });
         self.filed.pass.clone_from(&slice.after);
+        if self.has_ended && self.keeps_damaged {
+            slice.kept = std::mem::take(&mut self.damaged);
+        }
         Ok(Some(slice))
     }
 }
@@ -192,7 +257,8 @@ impl<R: Read> Preparation<'_, R> {
         self.note_users(&order);
         self.rollups
             .add_filed(self.read, prefix, self.rows, &order)?;
-        let mut next = heads.last().map_or(0, |last| last.number + 1);
+        let follows = |last: &PartHead| last.number.checked_add(1).ok_or_else(damaged);
+        let mut next = heads.last().map_or(Ok(0), follows)?;
         while let Some(last) = heads.pop_if(|last| last.may_take(order.len())) {
             let Some(value) = values.pop() else { break };
             // Those of the part are older: of equal ones they come first.
@@ -223,7 +289,7 @@ impl<R: Read> Preparation<'_, R> {
             self.slice.work.add(part.len());
             self.slice.parts.push((key, part));
             rest = tail;
-            next += 1;
+            next = next.checked_add(1).ok_or_else(damaged)?;
         }
         self.rows.truncate(end);
         Ok(())
@@ -277,9 +343,28 @@ impl Slice {
         self.records
     }
 
-    /// Writes the slice. Does nothing when the queue is not filed as far as it was when this was prepared. Returns whether
-    /// [`remove_filed`] has something to do.
+    /// Records that the whole pass puts behind the queue and cannot file.
+    pub(crate) fn set_aside(&self) -> u64 {
+        self.set_aside
+    }
+
+    /// What writing it is for.
+    pub(crate) fn class(&self) -> WriteClass {
+        if self.is_essential {
+            WriteClass::Essential
+        } else {
+            WriteClass::Filing
+        }
+    }
+
+    /// Writes the slice. Does nothing when the queue is not filed as far as it was when this was prepared, or where it
+    /// leaves records out and a hold was written since. Returns whether [`remove_filed`] has something to do.
     pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<bool> {
+        if let Some(names) = &self.held
+            && !Arc::ptr_eq(names, &held::names(tables)?)
+        {
+            return Ok(false);
+        }
         if meta::filed(tables)? != self.before {
             return Ok(false);
         }
@@ -292,6 +377,7 @@ impl Slice {
         for (key, value) in &self.users {
             tables.put(Table::Users, key, value)?;
         }
+        keep_damaged(tables, &self.kept)?;
         self.rollups.put(tables)?;
         if self.after.is_some() {
             let filed = Filed {
@@ -301,31 +387,9 @@ impl Slice {
             meta::set_filed(tables, &filed)?;
             return Ok(false);
         }
-        let below = self.last_block + 1;
+        let below = self.last_block.saturating_add(1);
         meta::set_filed(tables, &Filed { below, pass: None })?;
         tables.effects.queue.filed_below = Some(below);
         remove_filed(tables)
     }
-}
-
-/// Removes blocks that are filed from the table of the queue, no more than take a few milliseconds; returns whether there may be
-/// others.
-pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
-    // As they are neighbors, that is as little work as a quarter of it in parts of history.
-    const BLOCKS_MAX: usize = 4 * WORK_ROWS_MAX;
-    let below = meta::filed(tables)?.below.to_be_bytes();
-    let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
-    let mut keys = Vec::new();
-    tables.scan(Table::Queue, range, |key, _| {
-        keys.push(key.to_vec());
-        Ok(if keys.len() < BLOCKS_MAX {
-            Step::Continue(())
-        } else {
-            Step::Break(())
-        })
-    })?;
-    for key in &keys {
-        tables.remove(Table::Queue, key)?;
-    }
-    Ok(keys.len() == BLOCKS_MAX)
 }

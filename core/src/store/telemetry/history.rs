@@ -7,7 +7,9 @@ use std::ops::Bound;
 
 use crate::error::Result;
 use crate::model::Stream;
-use crate::store::table::{KeyRange, Read, Step, Table, Tables, after_prefix};
+#[cfg(test)]
+use crate::store::table::KeyRange;
+use crate::store::table::{Read, Step, Table, Tables, after_prefix};
 use crate::timestamp::Timestamp;
 
 use super::repetitions::Repetitions;
@@ -20,8 +22,8 @@ mod verify;
 mod visit;
 
 pub(in crate::store) use key::part_name;
-pub(super) use key::{bucket_prefix, key_place, part_key};
-pub(crate) use key::{day_prefix, key_bucket};
+pub(crate) use key::{bucket_name, bucket_prefix, day_prefix, key_bucket};
+pub(super) use key::{key_place, part_key};
 pub(crate) use part::StoredPart;
 pub(super) use part::{PartHead, PartValue, PartWriter};
 pub(crate) use verify::verify;
@@ -82,6 +84,7 @@ pub(super) fn scan_day(
 }
 
 /// Visits the parts with these keys.
+#[cfg(test)]
 pub(crate) fn scan_keys(
     read: &impl Read,
     keys: KeyRange<'_>,

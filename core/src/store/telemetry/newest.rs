@@ -19,7 +19,7 @@ use crate::timestamp::Timestamp;
 
 use super::history;
 use super::packed::Packed;
-use super::queue::PendingBlock;
+use super::pending_block::PendingBlock;
 use super::rows::Rows;
 
 use repeated::{drop_repeated, read_queued, rows_of};

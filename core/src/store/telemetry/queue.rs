@@ -5,21 +5,25 @@
 //! not filed. An index in memory says which blocks a query needs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Bound;
 
 use crate::error::Result;
-use crate::limits::{FILE_ITEMS_MAX, FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
+use crate::limits::{FILE_RECORDS_MAX, WORK_ROWS_MAX};
 use crate::model::Stream;
+use crate::store::damage::Damaged;
 use crate::store::meta::{self, Filed, PassPlace};
 use crate::store::segments::SegmentPlace;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
 use crate::timestamp::Timestamp;
 
 use super::arrivals::Arrivals;
-use super::block;
 use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
-use super::history::bucket_prefix;
+use super::pending_block::{PendingBlock, Place, decode};
 use super::rows::Rows;
+
+/// In the key of a row of the table: the block was set aside, as it could not be read, and there is no file for it. No block has a
+/// number that high.
+const SET_ASIDE: u64 = 1 << 63;
 
 /// Which blocks are pending and what is in them; held in memory, rebuilt when the store is opened.
 #[derive(Debug, Default)]
@@ -32,6 +36,10 @@ pub(crate) struct QueueIndex {
     bytes: u64,
     /// The number of the next block; never used twice.
     next: u64,
+    /// Pending blocks that could not be read when they were found.
+    unreadable: u64,
+    /// Rows of the table that were set aside.
+    set_aside: u64,
 }
 
 #[derive(Debug)]
@@ -40,59 +48,17 @@ struct Queued {
     place: Place,
 }
 
-/// Where a block is.
-#[derive(Debug, Clone)]
-enum Place {
-    Table,
-    Segment(SegmentPlace),
-}
-
-/// A block of the queue, which stays where it is as long as this lives.
-#[derive(Debug, Clone)]
-pub(crate) struct PendingBlock {
-    pub(crate) number: u64,
-    place: Place,
-    /// What is filed of it, when a pass has come to it.
-    pass: Option<Arc<PassPlace>>,
-    /// As [`Self::newest`], in the order of [`Stream::ALL`].
-    newest: [Option<Timestamp>; Stream::ALL.len()],
-}
-
-impl PendingBlock {
-    /// The newest filed time of `stream` in it, if it may hold records of the query.
-    pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
-        *self.newest.get(usize::from(stream.number() - 1))?
-    }
-
-    /// Adds those of its records to `rows` that are not filed in `read`, the snapshot that was given to [`unfiled`].
-    pub(crate) fn add_to(&self, read: &impl Read, rows: &mut Rows) -> Result<()> {
-        self.with(read, |block| decode(block, self.pass.as_deref(), rows))?;
-        Ok(())
-    }
-
-    /// Calls `visit` with its bytes.
-    fn with<R>(
-        &self,
-        read: &impl Read,
-        visit: impl FnOnce(&[u8]) -> Result<R>,
-    ) -> Result<Option<R>> {
-        match &self.place {
-            Place::Table => read.get(Table::Queue, &self.number.to_be_bytes(), visit),
-            Place::Segment(place) => visit(&place.read()?).map(Some),
+impl Queued {
+    fn pending(&self, number: u64, newest: [Option<Timestamp>; Stream::ALL.len()]) -> PendingBlock {
+        PendingBlock {
+            number,
+            place: self.place.clone(),
+            records: self.contents.records,
+            received_at: self.contents.received_at,
+            pass: None,
+            newest,
         }
     }
-}
-
-/// Adds those records of a block to `rows` that are not filed by a pass that has come to `place`.
-fn decode(block: &[u8], place: Option<&PassPlace>, rows: &mut Rows) -> Result<()> {
-    let first = rows.len();
-    block::decode_into(block, rows)?;
-    if let Some(place) = place {
-        rows.drop_where(first, |rows, row| {
-            bucket_prefix(rows.bucket(row)) <= place.bucket
-        });
-    }
-    Ok(())
 }
 
 impl Filed {
@@ -101,21 +67,6 @@ impl Filed {
         let pass = self.pass.as_ref();
         pass.filter(|pass| number <= pass.last_block)
     }
-}
-
-/// Of `blocks`, those that are not filed in `read`, a snapshot that was taken after the index was read.
-pub(crate) fn unfiled(
-    read: &impl Read,
-    mut blocks: Vec<PendingBlock>,
-) -> Result<Vec<PendingBlock>> {
-    let filed = meta::filed(read)?;
-    blocks.retain(|block| block.number >= filed.below);
-    if let Some(pass) = filed.pass.map(Arc::new) {
-        for block in &mut blocks {
-            block.pass = (block.number <= pass.last_block).then(|| Arc::clone(&pass));
-        }
-    }
-    Ok(blocks)
 }
 
 /// A query of pending records.
@@ -138,8 +89,14 @@ impl QueueIndex {
             .retain(|_, block| matches!(block.place, Place::Segment(_)));
         self.filed = meta::filed(read)?;
         let mut rows = Rows::default();
+        self.set_aside = 0;
         read.scan(Table::Queue, ALL_KEYS, |key, block| {
-            self.add_block(row_number(key)?, Place::Table, block, &mut rows)?;
+            let number = row_number(key)?;
+            if number >= SET_ASIDE {
+                self.set_aside += 1;
+            } else {
+                self.add_block(number, Place::Table, block, &mut rows);
+            }
             Ok(Step::Continue(()))
         })?;
         self.next = self.next.max(self.filed.below);
@@ -154,30 +111,55 @@ impl QueueIndex {
         place: SegmentPlace,
         block: &[u8],
         rows: &mut Rows,
-    ) -> Result<()> {
-        self.add_block(number, Place::Segment(place), block, rows)
+    ) {
+        self.add_block(number, Place::Segment(place), block, rows);
     }
 
-    fn add_block(
-        &mut self,
-        number: u64,
-        place: Place,
-        block: &[u8],
-        rows: &mut Rows,
-    ) -> Result<()> {
+    /// Adds a block; one that cannot be read is met, and set aside, when it is to be filed.
+    fn add_block(&mut self, number: u64, place: Place, block: &[u8], rows: &mut Rows) {
         rows.clear();
-        decode(block, self.filed.of(number), rows)?;
-        let contents = Contents::of(rows, block);
+        let contents = match decode(block, self.filed.of(number), rows) {
+            Ok(()) => Contents::of(rows, block),
+            Err(_) => Contents::unreadable(block),
+        };
         self.add(number, Queued { contents, place });
-        Ok(())
     }
 
     fn count(&mut self) {
         let pending = || self.pending().map(|(_, block)| &block.contents);
-        (self.records, self.bytes) = (
+        (self.records, self.bytes, self.unreadable) = (
             pending().map(|contents| contents.records).sum(),
             pending().map(|contents| contents.block_bytes).sum(),
+            pending()
+                .map(|contents| u64::from(contents.unreadable))
+                .sum(),
         );
+    }
+
+    /// Whether some pending blocks could not be read when they were found.
+    pub(crate) fn has_unreadable(&self) -> bool {
+        self.unreadable > 0
+    }
+
+    /// What is wrong with it, if anything is.
+    pub(crate) fn damage(&self) -> Option<String> {
+        let mut unreadable = self
+            .pending()
+            .filter(|(_, block)| block.contents.unreadable);
+        if self.unreadable > 0
+            && let Some((first, block)) = unreadable.next()
+        {
+            let (count, place) = (self.unreadable, &block.place);
+            return Some(format!(
+                "blocks of the queue cannot be read: {count}, the first is block {first} in {place}; the next filing sets them aside"
+            ));
+        }
+        (self.set_aside > 0).then(|| {
+            let count = self.set_aside;
+            format!(
+                "blocks of the queue could not be read and were set aside in its table: {count}; go on with a backup, which leaves them out"
+            )
+        })
     }
 
     fn pending(&self) -> impl Iterator<Item = (&u64, &Queued)> {
@@ -220,12 +202,8 @@ impl QueueIndex {
         };
         let wanted = |(number, block): (&u64, &Queued)| {
             let newest = newest(&block.contents);
-            newest.iter().any(Option::is_some).then(|| PendingBlock {
-                number: *number,
-                newest,
-                place: block.place.clone(),
-                pass: None,
-            })
+            let is_wanted = newest.iter().any(Option::is_some) || matches!(wanted, Wanted::All);
+            is_wanted.then(|| block.pending(*number, newest))
         };
         self.pending().filter_map(wanted).collect()
     }
@@ -240,18 +218,14 @@ impl QueueIndex {
                 let begun = pass.is_some_and(|pass| **number <= pass.last_block);
                 first || begun || records <= FILE_RECORDS_MAX as u64
             })
-            .map(|(number, block)| PendingBlock {
-                number: *number,
-                newest: [None; Stream::ALL.len()],
-                place: block.place.clone(),
-                pass: None,
-            })
+            .map(|(number, block)| block.pending(*number, [None; Stream::ALL.len()]))
             .collect()
     }
 
     fn add(&mut self, number: u64, block: Queued) {
         self.records += block.contents.records;
         self.bytes += block.contents.block_bytes;
+        self.unreadable += u64::from(block.contents.unreadable);
         self.blocks.insert(number, block);
         self.next = self.next.max(number.saturating_add(1));
     }
@@ -274,12 +248,14 @@ impl QueueIndex {
             let place = Place::Table;
             self.add(number, Queued { contents, place });
         }
+        self.set_aside += changes.set_aside;
         if let Some(first) = changes.filed_below {
             let rest = self.blocks.split_off(&first);
             let filed = std::mem::replace(&mut self.blocks, rest);
             for (_, block) in filed.range(self.filed.below..) {
                 self.records -= block.contents.records;
                 self.bytes -= block.contents.block_bytes;
+                self.unreadable -= u64::from(block.contents.unreadable);
             }
             self.filed = Filed {
                 below: first,
@@ -317,56 +293,36 @@ pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> 
     Ok(())
 }
 
-/// Calls `put` with the key and the value in the table of each block that is in a segment and not filed.
-pub(crate) fn each_in_segment(
-    read: &impl Read,
-    blocks: &[PendingBlock],
-    mut put: impl FnMut(&[u8], &[u8]) -> Result<()>,
-) -> Result<()> {
-    let first = meta::filed(read)?.below;
-    for block in blocks.iter().filter(|block| block.number >= first) {
-        if let Place::Segment(place) = &block.place {
-            put(&block.number.to_be_bytes(), &place.read()?)?;
-        }
+/// Removes blocks that are filed from the table of the queue, no more than take a few milliseconds; returns whether there may be
+/// others.
+pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
+    // As they are neighbors, that is as little work as a quarter of it in parts of history.
+    const BLOCKS_MAX: usize = 4 * WORK_ROWS_MAX;
+    let below = meta::filed(tables)?.below.to_be_bytes();
+    let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
+    let mut keys = Vec::new();
+    tables.scan(Table::Queue, range, |key, _| {
+        keys.push(key.to_vec());
+        Ok(if keys.len() < BLOCKS_MAX {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        })
+    })?;
+    for key in &keys {
+        tables.remove(Table::Queue, key)?;
     }
-    Ok(())
+    Ok(keys.len() == BLOCKS_MAX)
 }
 
-/// Adds the records of the oldest of `blocks` to `rows`: those of a pass that has begun, or else no more than fit the bounds of a pass
-/// unless the first alone does not; returns the number of the last block.
-pub(super) fn oldest(
-    read: &impl Read,
-    blocks: &[PendingBlock],
-    rows: &mut Rows,
-) -> Result<Option<u64>> {
-    let begun = blocks.first().and_then(|block| block.pass.as_deref());
-    let mut last = None;
-    let (mut records, mut text_bytes) = (0, 0);
-    for pending in blocks {
-        let fits = pending.with(read, |block| {
-            let counts = block::counts(block)?;
-            records += counts.records;
-            text_bytes += counts.text_bytes;
-            let fits = match begun {
-                Some(pass) => pending.number <= pass.last_block,
-                None => {
-                    records <= FILE_RECORDS_MAX
-                        && text_bytes <= FILE_TEXT_BYTES_MAX
-                        && rows.all_items() < FILE_ITEMS_MAX
-                }
-            };
-            let fits = fits || last.is_none();
-            if fits {
-                decode(block, pending.pass.as_deref(), rows)?;
-            }
-            Ok(fits)
-        })?;
-        if fits == Some(false) {
-            break;
-        }
-        last = Some(pending.number);
+/// Keeps damaged blocks in the table, of a store that has no file for them.
+pub(crate) fn keep_damaged(tables: &mut Tables<'_>, damaged: &[Damaged]) -> Result<()> {
+    for Damaged { number, bytes, .. } in damaged {
+        let key = SET_ASIDE | number;
+        tables.put(Table::Queue, &key.to_be_bytes(), bytes)?;
+        tables.effects.queue.set_aside += 1;
     }
-    Ok(begun.map(|pass| pass.last_block).or(last))
+    Ok(())
 }
 
 /// Reads all blocks of the table; returns how many records are in them.

@@ -1,7 +1,7 @@
 //! The workspaces and the two ways to find them by name.
 //!
 //! `workspaces`: key `workSpId`; value as in [`Entry`]. `workspaces_by_user` and `workspaces_by_computer`: key length-prefixed
-//! compare name, then `workSpId`; empty value.
+//! compare name, then `workSpId`; empty value. `meta`: the same after `ids/`, by the compared form of an id that has another form.
 
 mod entry;
 
@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::model::identity::{folded, user_key};
+use crate::model::identity::{folded, id_key, user_key};
 
 use super::codec::{Decoder, Encoder, damaged};
 use super::meta;
-use super::table::{ALL_KEYS, Read, Step, Table, Tables, after_key, after_prefix};
+use super::table::{ALL_KEYS, KeyRange, Read, Step, Table, Tables, after_key, after_prefix};
 
 pub(crate) use entry::{Entry, EntryRef, Transition};
 
@@ -38,9 +38,12 @@ pub(crate) fn with<R>(
 /// Stores a workspace over what is there and keeps the indexes true.
 pub(crate) fn put(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
     tables.fleet_written.set(true);
+    if entry.held {
+        tables.effects.held.take();
+    }
     let id = entry.workspace.id.as_str();
     let old = get(tables, id)?;
-    let old_keys = old.as_ref().map_or([None, None], index_keys);
+    let old_keys = old.as_ref().map(index_keys).unwrap_or_default();
     for ((table, old), new) in INDEXES.into_iter().zip(old_keys).zip(index_keys(entry)) {
         if old == new {
             continue;
@@ -70,7 +73,7 @@ pub(crate) fn remove(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
 /// Rebuilds the indexes.
 pub(super) fn index_again(tables: &Tables<'_>) -> Result<()> {
     for table in INDEXES {
-        tables.clear(table)?;
+        tables.clear(table, index_range(table))?;
     }
     scan_after(tables, None, &mut |entry| {
         for (table, key) in INDEXES.into_iter().zip(index_keys(&entry.into_entry())) {
@@ -82,10 +85,26 @@ pub(super) fn index_again(tables: &Tables<'_>) -> Result<()> {
     })
 }
 
-const INDEXES: [Table; 2] = [Table::WorkspacesByUser, Table::WorkspacesByComputer];
+const INDEXES: [Table; 3] = [
+    Table::WorkspacesByUser,
+    Table::WorkspacesByComputer,
+    Table::Meta,
+];
+
+/// What the keys of the index by ids begin with.
+const BY_ID: &[u8] = b"ids/";
+
+/// The keys of an index.
+fn index_range(table: Table) -> KeyRange<'static> {
+    if table == Table::Meta {
+        (Bound::Included(BY_ID), Bound::Excluded(b"ids0"))
+    } else {
+        ALL_KEYS
+    }
+}
 
 /// The keys of the entry in [`INDEXES`].
-fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 2] {
+fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 3] {
     let workspace = &entry.workspace;
     let key = |name: &str| {
         let mut key = index_prefix(name);
@@ -94,7 +113,9 @@ fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 2] {
     };
     let user = workspace.username.as_deref().map(user_key);
     let computer = workspace.computer_name.as_deref().map(folded);
-    [user.as_deref().map(key), computer.as_deref().map(key)]
+    let id = id_key(&workspace.id);
+    let id = (id != workspace.id).then(|| [BY_ID, &key(&id)].concat());
+    [user.as_deref().map(key), computer.as_deref().map(key), id]
 }
 
 /// The length stands first, so that no name is a prefix of another.
@@ -102,6 +123,22 @@ fn index_prefix(name: &str) -> Vec<u8> {
     let mut encoder = Encoder::default();
     encoder.text(name);
     encoder.finish()
+}
+
+/// The ids of the other workspaces whose id has the same compared form as `id`.
+pub(crate) fn other_spellings(read: &impl Read, id: &str) -> Result<Vec<String>> {
+    let form = id_key(id);
+    let mut ids = Vec::new();
+    if read.contains(Table::Workspaces, form.as_bytes())? {
+        ids.push(form.clone().into_owned());
+    }
+    let prefix = [BY_ID, &index_prefix(&form)].concat();
+    scan_index(read, Table::Meta, &prefix, None, &mut |id| {
+        ids.push(id.to_owned());
+        Ok(Step::Continue(()))
+    })?;
+    ids.retain(|other| other != id);
+    Ok(ids)
 }
 
 /// The ids of the workspaces whose user compares as `user_key`, in order.
@@ -147,7 +184,7 @@ pub(crate) fn is_shared_computer(read: &impl Read, name: &str) -> Result<bool> {
 
 fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    scan_index(read, table, name, None, &mut |id| {
+    scan_index(read, table, &index_prefix(name), None, &mut |id| {
         ids.push(id.to_owned());
         Ok(Step::Continue(()))
     })?;
@@ -160,8 +197,8 @@ pub(crate) fn scan_of_computer(
     name: &str,
     visit: &mut dyn FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
-    let name = folded(name);
-    scan_index(read, Table::WorkspacesByComputer, &name, None, visit)
+    let prefix = index_prefix(&folded(name));
+    scan_index(read, Table::WorkspacesByComputer, &prefix, None, visit)
 }
 
 /// Visits the ids of the workspaces whose user compares as `user_key`, those after `after`, in order.
@@ -171,22 +208,22 @@ pub(crate) fn scan_of_user(
     after: Option<&str>,
     visit: &mut dyn FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
-    scan_index(read, Table::WorkspacesByUser, user_key, after, visit)
+    let prefix = index_prefix(user_key);
+    scan_index(read, Table::WorkspacesByUser, &prefix, after, visit)
 }
 
 fn scan_index(
     read: &impl Read,
     table: Table,
-    name: &str,
+    prefix: &[u8],
     after: Option<&str>,
     visit: &mut dyn FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
-    let prefix = index_prefix(name);
-    let end = after_prefix(&prefix);
-    let last = after.map(|id| [prefix.as_slice(), id.as_bytes()].concat());
+    let end = after_prefix(prefix);
+    let last = after.map(|id| [prefix, id.as_bytes()].concat());
     let start = last
         .as_deref()
-        .map_or(Bound::Included(prefix.as_slice()), Bound::Excluded);
+        .map_or(Bound::Included(prefix), Bound::Excluded);
     let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
     read.scan(table, (start, end), |key, _| {
         let id = key.get(prefix.len()..).ok_or_else(damaged)?;
@@ -209,7 +246,7 @@ pub(crate) fn scan_after(
 /// another folding, which are rebuilt when the file is opened for writing, only the length is checked.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
     let folded = meta::is_folded(read)?;
-    let (mut workspaces, mut expected) = (0, [0_u64; 2]);
+    let (mut workspaces, mut expected) = (0, [0_u64; 3]);
     read.scan(Table::Workspaces, ALL_KEYS, |id, value| {
         workspaces += 1;
         match EntryRef::decode(id, value).map(EntryRef::into_entry) {
@@ -245,11 +282,12 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
     })?;
     for (table, expected) in INDEXES.into_iter().zip(expected) {
         let mut found = 0;
-        read.scan(table, ALL_KEYS, |_, _| {
+        read.scan(table, index_range(table), |_, _| {
             found += 1;
             Ok(Step::Continue(()))
         })?;
-        if found != expected {
+        // The index by ids is newer than the others.
+        if found != expected && (folded || table != Table::Meta) {
             broken(format!(
                 "{table:?}: {found} entries for {expected} workspaces"
             ));

@@ -19,6 +19,8 @@ struct State<O> {
     asked_to_lead: bool,
     /// Threads that block.
     blocked: usize,
+    /// How often all of them were asked to look again.
+    looks: usize,
     /// The wakers of the futures that wait; a ticket knows its place.
     futures: Vec<Option<Waker>>,
 }
@@ -30,6 +32,7 @@ impl<O> Default for Slot<O> {
                 outcome: None,
                 asked_to_lead: false,
                 blocked: 0,
+                looks: 0,
                 futures: Vec::new(),
             }),
             changed: Condvar::new(),
@@ -62,6 +65,13 @@ impl<O> Slot<O> {
         true
     }
 
+    /// Has all threads that block return and ask again.
+    pub(super) fn look_again(&self) {
+        let mut state = lock(&self.state);
+        state.looks += 1;
+        self.changed.notify_all();
+    }
+
     /// Whether a thread blocks.
     #[cfg(test)]
     pub(super) fn has_blocked_thread(&self) -> bool {
@@ -76,7 +86,7 @@ impl<O> Slot<O> {
 }
 
 /// A number that is this thread's as long as it lives.
-pub(super) fn this_thread() -> usize {
+pub(crate) fn this_thread() -> usize {
     thread_local!(static ADDRESS: u8 = const { 0 });
     // A thread that is ending has none; it shares 0 with others like it.
     ADDRESS
@@ -112,7 +122,11 @@ impl<O: Clone> Ticket<O> {
         let mut state = lock(&self.slot.state);
         state.blocked += 1;
         drop(registering);
-        while state.outcome.is_none() && !std::mem::take(&mut state.asked_to_lead) {
+        let looks = state.looks;
+        while state.outcome.is_none()
+            && state.looks == looks
+            && !std::mem::take(&mut state.asked_to_lead)
+        {
             state = wait(&self.slot.changed, state);
         }
         state.blocked -= 1;

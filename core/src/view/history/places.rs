@@ -100,7 +100,7 @@ pub(super) fn last_places(
             let first = places.peek().map(|Reverse(place)| place.order.0);
             places.len() == count && first.is_some_and(|first| first > end)
         };
-        if is_full(&places, Timestamp::from_day(day + 1)) {
+        if is_full(&places, Timestamp::from_day(day.saturating_add(1))) {
             break;
         }
         history::scan_bucket(&reader.snapshot, query.bucket(day), &mut |part| {
@@ -165,6 +165,15 @@ impl FirstPlaces {
         Ok(())
     }
 
+    /// Offers a pending record of the bucket, once all its parts were offered.
+    pub(in crate::view) fn offer_pending(&mut self, place: Place) {
+        if self.left_out > 0 && place.order == self.start.order {
+            self.left_out -= 1;
+        } else {
+            self.offer(place);
+        }
+    }
+
     /// The places, in their order.
     pub(in crate::view) fn found(self) -> Vec<Place> {
         self.places.into_sorted_vec()
@@ -188,7 +197,7 @@ impl FirstPlaces {
 }
 
 /// Where the pending records are that are filed on one of the `days`, but for those that repeat an earlier one, pending or filed.
-pub(super) fn pending(
+pub(in crate::view) fn pending(
     reader: &Reader,
     query: &HistoryQuery,
     days: &RangeInclusive<u32>,

@@ -4,15 +4,26 @@
 //! Records are read in windows of bounded size, each from one instance and day, and no snapshot is held between two chunks. The place after a
 //! window is the order of its last record, not where that is stored: filing and sealing move records to other parts, and keep
 //! their order.
+//!
+//! Where the disk has no room to file the queue, the pending records of an instance and day are read with those that are filed, at one moment:
+//! a record that is filed between two chunks stays in its place.
+
+use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::limits::{EXPORT_BUCKETS_MAX, EXPORT_WINDOW_BYTES, EXPORT_WINDOW_RECORDS};
+use crate::limits::{
+    EXPORT_BUCKETS_MAX, EXPORT_QUEUED_MAX, EXPORT_WINDOW_BYTES, EXPORT_WINDOW_RECORDS,
+};
 use crate::model::Stream;
 use crate::store::table::Snapshot;
 use crate::store::telemetry::history;
+use crate::store::telemetry::pending_block::PendingBlock;
+use crate::store::telemetry::queue::Wanted;
 use crate::store::telemetry::rows::{HistoryOrder, Rows};
 use crate::timestamp::Timestamp;
-use crate::view::history::places::{FirstPlaces, Place, Source, each_content_of};
+use crate::view::Reader;
+use crate::view::history::HistoryQuery;
+use crate::view::history::places::{FirstPlaces, Place, Source, each_content_of, pending};
 
 /// Which records are exported.
 ///
@@ -70,11 +81,24 @@ enum Position {
     End,
 }
 
-/// The filed records of an export, in their order: each that is there from the begin to the end comes exactly once.
+/// The buckets of which the queue has records, after those that were exported: some of the next ones, with the names of their instances.
+#[derive(Debug, Default)]
+struct QueuedBuckets {
+    names: BTreeMap<Vec<u8>, String>,
+    /// Whether the queue has no others.
+    is_all: bool,
+}
+
+/// Reads the store as of now, with what of the queue is wanted.
+pub(crate) type ReadNow<'r> = &'r dyn Fn(Option<Wanted<'_>>) -> Result<Reader>;
+
+/// The records of an export, in their order: each that is there from the begin to the end comes exactly once.
 #[derive(Debug)]
 pub(crate) struct Export {
     query: ExportQuery,
     position: Position,
+    /// `None` where the queue was filed before.
+    queued: Option<QueuedBuckets>,
     /// The records that were read, and their order.
     rows: Rows,
     order: Vec<usize>,
@@ -82,11 +106,47 @@ pub(crate) struct Export {
     next: usize,
 }
 
+impl QueuedBuckets {
+    /// The next buckets after `last` that the query asks for.
+    fn after(reader: &Reader, query: &ExportQuery, last: Option<&[u8]>) -> Result<Self> {
+        let (mut names, mut is_all) = (BTreeMap::new(), true);
+        let (first_day, last_day) = query.days();
+        let mut rows = Rows::default();
+        for block in &reader.blocks {
+            rows.clear();
+            block.add_to(&reader.snapshot, &mut rows)?;
+            for bucket in (0..rows.len()).map(|row| rows.bucket(row)) {
+                let wanted = query
+                    .instance_id
+                    .as_ref()
+                    .is_none_or(|of| of == bucket.instance);
+                if !wanted
+                    || bucket.stream != query.stream
+                    || !(first_day..=last_day).contains(&bucket.day)
+                {
+                    continue;
+                }
+                let (prefix, name) = (history::bucket_prefix(bucket), bucket.instance);
+                if last.is_none_or(|last| prefix.as_slice() > last) {
+                    names.entry(prefix).or_insert_with(|| name.to_owned());
+                }
+                if names.len() > EXPORT_QUEUED_MAX {
+                    names.pop_last();
+                    is_all = false;
+                }
+            }
+        }
+        Ok(Self { names, is_all })
+    }
+}
+
 impl Export {
-    pub(crate) fn new(query: ExportQuery) -> Self {
+    /// An export of what is filed, and with `reads_queue` of what is pending.
+    pub(crate) fn new(query: ExportQuery, reads_queue: bool) -> Self {
         Self {
             query,
             position: Position::After(None),
+            queued: reads_queue.then(QueuedBuckets::default),
             rows: Rows::default(),
             order: Vec::new(),
             next: 0,
@@ -107,25 +167,20 @@ impl Export {
 
     /// Reads the next records, once all of those before are taken. Returns whether it came to some or to the end; else it has looked at
     /// many instances without any in the range, and is to be called again.
-    pub(crate) fn look(&mut self, read: &Snapshot) -> Result<bool> {
+    pub(crate) fn look(&mut self, read: &Snapshot, now: ReadNow<'_>) -> Result<bool> {
         (self.next, self.order) = (0, Vec::new());
         for _ in 0..EXPORT_BUCKETS_MAX {
             self.position = match std::mem::replace(&mut self.position, Position::End) {
                 Position::End => return Ok(true),
-                Position::In(bucket, order, passed) => self.fill(read, bucket, order, passed)?,
+                Position::In(bucket, order, passed) => {
+                    self.fill((read, now), bucket, order, passed)?
+                }
                 Position::After(last) => {
-                    let (days, instance) = (self.query.days(), self.query.instance_id.as_deref());
-                    let next = history::next_bucket(
-                        read,
-                        self.query.stream,
-                        days,
-                        instance,
-                        last.as_deref(),
-                    );
+                    let next = self.next_bucket((read, now), last.as_deref());
                     let Some(bucket) = next? else {
                         return Ok(true);
                     };
-                    self.fill(read, bucket, (self.query.from(), Timestamp::MIN), 0)?
+                    self.fill((read, now), bucket, (self.query.from(), Timestamp::MIN), 0)?
                 }
             };
             if !self.order.is_empty() {
@@ -135,10 +190,33 @@ impl Export {
         Ok(false)
     }
 
+    /// The next bucket after `last` that has records, filed or pending.
+    fn next_bucket(
+        &mut self,
+        (read, now): (&Snapshot, ReadNow<'_>),
+        last: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>> {
+        let (days, instance) = (self.query.days(), self.query.instance_id.as_deref());
+        let next = |read| history::next_bucket(read, self.query.stream, days, instance, last);
+        let Some(queued) = &mut self.queued else {
+            return next(read);
+        };
+        let after = |bucket: &Vec<u8>| last.is_none_or(|last| bucket.as_slice() > last);
+        queued.names.retain(|bucket, _| after(bucket));
+        if queued.names.is_empty() && !queued.is_all {
+            let reader = now(Some(Wanted::Stream(self.query.stream)))?;
+            *queued = QueuedBuckets::after(&reader, &self.query, last)?;
+        }
+        // Later than the queue was read: what has left it since is here.
+        let filed = next(&now(None)?.snapshot)?;
+        let pending = queued.names.keys().next().cloned();
+        Ok([filed, pending].into_iter().flatten().min())
+    }
+
     /// Reads records of a bucket, from this order on without the `passed` first ones of it; returns the position after them.
     fn fill(
         &mut self,
-        read: &Snapshot,
+        (read, now): (&Snapshot, ReadNow<'_>),
         bucket: Vec<u8>,
         start: HistoryOrder,
         passed: usize,
@@ -148,10 +226,27 @@ impl Export {
         let start_place = Place::first_of(start);
         let mut places = FirstPlaces::new((start_place, passed), self.query.to, count);
         let day = history::bucket_day(&bucket)?;
+        let name = self
+            .queued
+            .as_ref()
+            .map(|queued| queued.names.get(&bucket).cloned());
+        let wanted = |name| Wanted::Instance(self.query.stream, name);
+        let reader = name.as_ref().map(|name| now(name.as_deref().map(wanted)));
+        let reader = reader.transpose()?;
+        let read = reader.as_ref().map_or(read, |reader| &reader.snapshot);
         history::scan_prefix(read, &bucket, &mut |part| places.offer_part(day, &part))?;
+        if let (Some(reader), Some(Some(name))) = (&reader, name) {
+            let of_instance = HistoryQuery::new(self.query.stream, name);
+            let mut pending = pending(reader, &of_instance, &(day..=day))?;
+            pending.sort_unstable();
+            for place in pending {
+                places.offer_pending(place);
+            }
+        }
         let places = places.found();
         let window = places.get(..EXPORT_WINDOW_RECORDS).unwrap_or(&places);
-        let window = self.read_content(read, &bucket, window)?;
+        let blocks = reader.as_ref().map_or(&[][..], |reader| &reader.blocks);
+        let window = self.read_content((read, blocks), &bucket, window)?;
         let Some(last) = window.last().filter(|_| window.len() < places.len()) else {
             return Ok(Position::After(Some(bucket)));
         };
@@ -167,13 +262,16 @@ impl Export {
     /// only where not all fit.
     fn read_content<'p>(
         &mut self,
-        read: &Snapshot,
+        (read, blocks): (&Snapshot, &[PendingBlock]),
         bucket: &[u8],
         mut places: &'p [Place],
     ) -> Result<&'p [Place]> {
         let add = |source, rows: &mut Rows| match source {
             Source::Part(_, part) => history::add_prefix_part(read, bucket, part, rows),
-            Source::Block(_) => Ok(()),
+            Source::Block(number) => {
+                let block = blocks.iter().find(|block| block.number == number);
+                block.map_or(Ok(()), |block| block.add_to(read, rows))
+            }
         };
         if let Some(Place { source, .. }) = places.first()
             && places.iter().all(|place| place.source == *source)

@@ -103,7 +103,7 @@ export function RevokeKey({ shown: { id, name, scopes, lastUsed }, onRevoked, on
             <dl class="facts"><dt>Last used</dt><dd>${lastUsed === null ? "never" : `${ago(lastUsed, Date.now())}, ${time(lastUsed)}`}</dd></dl>
             ${id === session.value?.id && html`<p class="problem">This session has this key: you will be signed out.</p>`}
             ${last
-                ? html`<p class="problem" role="alert">It is the last key of scope <code>admin</code>. Without one nobody can issue keys, import, or place holds over the interface: a new one then comes only from <code>deskfleet keys issue</code> beside the stopped server. Issue another admin key first.</p>
+                ? html`<p class="problem" role="alert">It is the last key of scope <code>admin</code> that does not expire. Without one nobody can issue keys, import, or place holds over the interface: a new one then comes only from <code>deskfleet keys issue</code> beside the stopped server. Issue another admin key first.</p>
                       <${Typed} word=${name} onChange=${setAgreed} />`
                 : html`<${Problem} error=${error} />`}
             <div class="dialog-actions"><button type="button" onClick=${onClose}>Cancel</button><button class="danger" disabled=${last && !agreed}>${last ? "Revoke the last admin key" : "Revoke"}</button></div>

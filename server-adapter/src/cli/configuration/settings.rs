@@ -12,8 +12,8 @@ use crate::cli::server_url::ServerUrl;
 
 use super::hidden::HIDDEN;
 
-/// Connections at once by default: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
-const CONNECTIONS_MAX: usize = 4096;
+/// Connections at once by default: five thousand agents behind one address may have half of them.
+const CONNECTIONS_MAX: usize = 12_288;
 
 settings! {
     /// The settings of the command.

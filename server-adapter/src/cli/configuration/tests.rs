@@ -157,7 +157,9 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
     let ServerOptions {
         connections_max: _,
         connections_per_source: _,
+        connections_served: _,
         bodies_bytes_max: _,
+        responses_bytes_max: _,
         slow_reads_max: _,
         event_streams_max: _,
         head_timeout: _,
@@ -168,6 +170,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         maintain_every: _,
         hosts: _,
         bad_keys_per_minute: _,
+        keyless_bytes_per_second: _,
         proxied: _,
         log_format: _,
         cors_origins: _,
@@ -179,7 +182,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         tls: _,
     } = ServerOptions::default();
     let of_the_server = names(&mut ServerOptions::default());
-    assert_eq!(of_the_server.len(), 16, "all but those in code");
+    assert_eq!(of_the_server.len(), 19, "all but those in code");
     let mut settings = Settings::default();
     let of_the_engine = names(&mut settings.engine);
     let known = names(&mut settings);

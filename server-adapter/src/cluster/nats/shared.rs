@@ -10,7 +10,7 @@ use async_nats::jetstream;
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::message::StreamMessage;
 use async_nats::jetstream::stream::{Info, LastRawMessageErrorKind, Stream};
-use async_nats::{Client, StatusCode, Subscriber};
+use async_nats::{Client, Subscriber};
 use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -276,10 +276,7 @@ impl Shared {
         {
             match message.status {
                 None => {}
-                Some(StatusCode::NO_RESPONDERS) => {
-                    return Err(self.unavailable("no server has a copy of the stream"));
-                }
-                // The end, or none.
+                // The end, or none; or the copies of a new stream do not answer yet, but its leader does.
                 Some(_) => return Ok(entries),
             }
             let message =

@@ -151,6 +151,18 @@ pub(super) const AREA: Area = Area {
             body: r#"{"state":"UNHEALTHY","detail":"The host did not come back within 5 minutes."}"#,
         },
         Operation {
+            id: "removeTelemetry",
+            summary: "Remove telemetry",
+            description: "Removes what meets every given parameter, at least one of which is required: from the queue, from history, and what \
+                was made of it alone. What may belong to a workspace on litigation hold is kept and counted; an `instance` on hold is refused. \
+                Rollups of days are of all streams, and those of hours of all instances: they stay where only some of these are selected. It \
+                gives space back on a full disk, takes time where much is removed, and is safe to repeat where it fails in the middle. The \
+                audit has one row of it.",
+            done: "How many records were removed, and how many were kept.",
+            target: "/operator/telemetry?stream=processes&before=2026-11-01",
+            body: "",
+        },
+        Operation {
             id: "listAudit",
             summary: "List the audit by filter",
             description: "One page of the rows that match every given filter, newest first: all that was done to the fleet in the last \
@@ -180,7 +192,7 @@ pub(super) const AREA: Area = Area {
         Operation {
             id: "revokeKey",
             summary: "Revoke an API key",
-            description: "The key is refused from now on; it stays listed. The last accepted key with scope `admin` is revoked only with \
+            description: "The key is refused from now on; it stays listed. The last accepted key with scope `admin` that does not expire is revoked only with \
                 `force=true`.",
             done: "The key is revoked; no content.",
             target: "/operator/keys/2",

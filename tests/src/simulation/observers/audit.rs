@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deskfleet::{AuditEntry, AuditResult, RetentionDays, Timestamp};
+use deskfleet::{AuditAction, AuditEntry, AuditResult, RetentionDays, Timestamp};
 
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
@@ -68,6 +68,9 @@ fn may_count(old: &AuditEntry, new: &AuditEntry) -> bool {
     let (said, calls) = counted(old);
     let (still, more) = counted(new);
     let repeatable = matches!(old.result, AuditResult::Refused | AuditResult::NoChange);
+    // What is handed out is counted as well.
+    let repeatable =
+        repeatable || matches!(old.action, AuditAction::ListKeys | AuditAction::QueryExport);
     said == still && (calls == more || repeatable && calls < more)
 }
 

@@ -1,14 +1,18 @@
 //! Reads and crashes between the slices of a pass of filing.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 
 use crate::clock::ManualClock;
 use crate::engine::EngineBuilder;
-use crate::model::{ActivityRecord, Nullable, StatsRecord};
+use crate::model::{ActivityRecord, Nullable, StatsRecord, Stream, TelemetrySelection, Workspace};
+use crate::mutation::{Derived, Removing};
 use crate::store::backends::{MemoryBackend, StorageBackend};
+use crate::store::held_names::HeldNames;
 use crate::store::meta;
 use crate::store::telemetry::filing::Pass;
+use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::work::Work;
 use crate::timestamp::Timestamp;
 
@@ -132,7 +136,7 @@ fn pass(engine: &Engine, slice_max: Work) -> Option<Pass> {
     let store = &engine.core().store;
     let begun = meta::filed(&store.snapshot().unwrap()).unwrap().pass;
     let blocks = store.queue().oldest_blocks(begun.as_ref());
-    Pass::begin(&store.snapshot().unwrap(), blocks, slice_max).unwrap()
+    Pass::begin(&store.snapshot().unwrap(), blocks, slice_max, None).unwrap()
 }
 
 /// Prepares and writes the next slice; returns whether there was one.
@@ -213,4 +217,55 @@ fn slice_that_was_prepared_before_another_was_written_does_nothing() {
     engine.file_pending().unwrap();
     assert_eq!(seen(&engine), all);
     assert_eq!(engine.check().unwrap().history_records, ROUND);
+}
+
+#[test]
+fn hold_placed_while_a_removal_files_the_queue_keeps_what_it_names() {
+    for hold_at in [0, 1] {
+        let engine = builder().open_in_memory().unwrap();
+        let workspace = Workspace {
+            id: desktop(1),
+            ..Workspace::default()
+        };
+        engine.put_workspace(workspace).unwrap();
+        post(&engine, 0);
+        let queued = engine.queue_count();
+        let asked = Cell::new(0);
+        let omit = |held: &HeldNames, rows: &Rows, row: usize| {
+            if asked.replace(asked.get() + 1) == hold_at {
+                engine.place_hold(&desktop(1), "A", None).unwrap();
+            }
+            !held.has_instance(rows.instance_id(row))
+        };
+        let filed = engine.core().file_all(&|| true, Some(&omit)).unwrap();
+        let of = |stream| HistoryQuery::new(stream, desktop(1));
+        let kept = Stream::ALL.map(|stream| engine.all_history(of(stream)).count());
+        // One of its five repeats another.
+        assert_eq!(filed, (queued, queued - 5));
+        assert_eq!(kept.iter().sum::<usize>(), 4);
+        assert_eq!(engine.queue_count(), 0);
+    }
+}
+
+#[test]
+fn nothing_is_filed_or_sealed_between_looking_up_and_removing() {
+    let engine = builder().open_in_memory().unwrap();
+    post(&engine, 0);
+    engine.file_pending().unwrap();
+    let core = engine.core();
+    let selection = TelemetrySelection {
+        stream: Some(Stream::Stats),
+        ..TelemetrySelection::default()
+    };
+    for removing in [Removing::Selected(&selection), Removing::Old(now())] {
+        let mut taken = 0;
+        let of = Derived::History(Stream::Stats);
+        core.each_span(of, removing, &|| true, &mut |_| {
+            taken += 1;
+            assert!(core.try_filing_turn().is_none());
+            Ok(())
+        })
+        .unwrap();
+        assert!(taken > 0 && core.try_filing_turn().is_some());
+    }
 }

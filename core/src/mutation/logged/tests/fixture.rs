@@ -2,7 +2,7 @@
 
 use crate::model::{
     Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, NewKey, Nullable,
-    Record, Scope, StatsRecord, Stream, Workspace, WorkspacePatch,
+    Record, Scope, StatsRecord, Stream, TelemetrySelection, Workspace, WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, Span};
 
@@ -35,6 +35,8 @@ const ENTRY: &[&str] = &[
     "150f01808098edc9b9e33f0001030100ff",
     "160a07020361777301023466",
     "1705070202722d",
+    "181a00010477732d31010101808098edc9b9e33f01ac02046465736b",
+    "190d100101640001ac02046465736b",
 ];
 
 fn desk() -> Caller {
@@ -108,7 +110,27 @@ fn mutations() -> Vec<Sample> {
     all.push(Sample::of(telemetry()));
     all.extend(upkeep().map(Sample::of));
     all.extend(dispatched());
+    all.push(removal());
+    all.push(access());
     all
+}
+
+fn access() -> Sample {
+    Sample::of(AuditAccess {
+        action: AuditAction::QueryExport,
+        detail: Some("d".into()),
+        refused: None,
+        by: desk(),
+    })
+}
+
+fn removal() -> Sample {
+    let selection = TelemetrySelection {
+        instance_id: Some("ws-1".into()),
+        stream: Some(Stream::Activity),
+        before: Some(now()),
+    };
+    Sample::of(RemoveTelemetry::Begin(selection, desk()))
 }
 
 fn dispatched() -> [Sample; 2] {

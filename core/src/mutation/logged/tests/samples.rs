@@ -8,8 +8,8 @@ use proptest::sample::select;
 
 use crate::model::{
     Action, ActionRequest, ActivityRecord, Attempt, AuditAction, AuditResult, FailedState,
-    FieldValue, Fields, NewKey, Record, RecordRef, Scopes, State, StatsRecord, Workspace,
-    WorkspacePatch,
+    FieldValue, Fields, NewKey, Record, RecordRef, RemovedTelemetry, Scopes, State, StatsRecord,
+    Stream, TelemetrySelection, Workspace, WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, Span};
 use crate::store::telemetry::arrivals::Arrivals;
@@ -116,6 +116,20 @@ fn operator() -> BoxedStrategy<Sample> {
             by,
         })
     });
+    let access = (
+        select(AuditAction::ALL.to_vec()),
+        of(text()),
+        of(text()),
+        caller(),
+    );
+    let access = access.prop_map(|(action, detail, refused, by)| {
+        Sample::of(AuditAccess {
+            action,
+            detail,
+            refused: refused.map(Into::into),
+            by,
+        })
+    });
     let place = (id(), text(), of(text()), caller()).prop_map(|(id, matter, reason, by)| {
         Sample::of(PlaceHold {
             id,
@@ -141,7 +155,7 @@ fn operator() -> BoxedStrategy<Sample> {
     let revoke = (0..4_u64, any::<bool>(), caller())
         .prop_map(|(id, force, by)| Sample::of(RevokeKey { id, force, by }));
     let touch = vec((0..4_u64, time()), 0..3).prop_map(|uses| Sample::of(TouchKeys(uses)));
-    prop_oneof![refusal, place, release, issue, revoke, touch].boxed()
+    prop_oneof![refusal, access, place, release, issue, revoke, touch].boxed()
 }
 
 fn workspace() -> impl Strategy<Value = Workspace> {
@@ -232,6 +246,15 @@ fn telemetry() -> BoxedStrategy<Sample> {
         .boxed()
 }
 
+fn selection() -> impl Strategy<Value = TelemetrySelection> {
+    let selection = (of(id()), of(select(Stream::ALL.to_vec())), of(time()));
+    selection.prop_map(|(instance_id, stream, before)| TelemetrySelection {
+        instance_id,
+        stream,
+        before,
+    })
+}
+
 fn upkeep() -> BoxedStrategy<Sample> {
     let ids = || vec(id(), 0..3);
     let key = || of(vec(any::<u8>(), 0..4));
@@ -243,9 +266,18 @@ fn upkeep() -> BoxedStrategy<Sample> {
     let derived = (select(Derived::ALL.to_vec()), time(), key(), key());
     let derived = derived
         .prop_map(|(of, at, from, before)| Maintenance::DropDerived(of, at, Span { from, before }));
-    prop_oneof![1 => settle, 1 => sweep, 1 => terminated, 1 => audit, 1 => events, 3 => derived]
-        .prop_map(Sample::of)
-        .boxed()
+    let keys = (of(vec(any::<u8>(), 0..4)), of(vec(any::<u8>(), 0..4)));
+    let keys = keys.prop_map(|(from, before)| Span { from, before });
+    let removal = prop_oneof![
+        (selection(), caller()).prop_map(|(it, by)| RemoveTelemetry::Begin(it, by)),
+        (selection(), select(Derived::ALL.to_vec()), keys)
+            .prop_map(|(it, of, span)| RemoveTelemetry::Take(it, of, span)),
+        (0..9_u64, 0..9_u64, 0..9_u64).prop_map(|(row, removed, kept)| {
+            RemoveTelemetry::End(row, RemovedTelemetry { removed, kept })
+        }),
+    ];
+    let others = prop_oneof![1 => settle, 1 => sweep, 1 => terminated, 1 => audit, 1 => events, 3 => derived];
+    prop_oneof![8 => others.prop_map(Sample::of), 3 => removal.prop_map(Sample::of)].boxed()
 }
 
 pub(super) fn telemetry_of(records: &[(Record, Timestamp)]) -> Telemetry {

@@ -15,12 +15,21 @@ pub(crate) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
 }
 
 /// What the keys of a bucket begin with.
-pub(in crate::store::telemetry) fn bucket_prefix(bucket: Bucket<'_>) -> Vec<u8> {
+pub(crate) fn bucket_prefix(bucket: Bucket<'_>) -> Vec<u8> {
     let mut key = day_prefix(bucket.stream, bucket.day);
     let name = key_name(bucket.instance);
     key.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
     key.extend_from_slice(&name);
     key
+}
+
+/// The name of the instance, by what the keys of a bucket begin with; `None` where they have its digest.
+pub(crate) fn bucket_name(prefix: &[u8]) -> Option<&str> {
+    // The stream, the day, and the length of the name.
+    const HEAD_BYTES: usize = 6;
+    prefix
+        .get(HEAD_BYTES..)
+        .and_then(|name| std::str::from_utf8(name).ok())
 }
 
 pub(in crate::store::telemetry) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {

@@ -22,7 +22,7 @@ pub(crate) struct StoredPart<'v> {
 }
 
 impl<'v> StoredPart<'v> {
-    pub(super) fn read(key: &'v [u8], value: &'v [u8]) -> Result<Self> {
+    pub(crate) fn read(key: &'v [u8], value: &'v [u8]) -> Result<Self> {
         let mut decoder = Decoder::new(value);
         let mut time = || -> Result<Timestamp> {
             Ok(Timestamp::from_ticks(i64::from_le_bytes(decoder.array()?)))
@@ -43,7 +43,7 @@ impl<'v> StoredPart<'v> {
     }
 
     /// How many records it holds.
-    pub(in crate::store::telemetry) fn records(&self) -> Result<usize> {
+    pub(crate) fn records(&self) -> Result<usize> {
         chunk::count(self.chunk)
     }
 

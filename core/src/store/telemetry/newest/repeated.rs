@@ -9,7 +9,7 @@ use crate::store::codec::Encoder;
 use crate::store::table::Read;
 use crate::store::telemetry::history;
 use crate::store::telemetry::packed::pack;
-use crate::store::telemetry::queue::PendingBlock;
+use crate::store::telemetry::pending_block::PendingBlock;
 use crate::store::telemetry::rows::{Bucket, Rows};
 use crate::timestamp::Timestamp;
 

@@ -1,0 +1,67 @@
+//! What the audit notes of requests that change nothing: what they handed out, and why they were refused.
+
+use http::Method;
+use http::request::Parts;
+
+use crate::model::AuditAction;
+use crate::mutation::{AuditAccess, AuditRefusal, Caller};
+use crate::store::keys::LiveKey;
+use crate::wire::problem::{Code, Problem};
+use crate::wire::query::Query;
+
+use super::endpoint::Route;
+
+/// What a request hands out that has a row in the audit; one for the head alone hands out nothing.
+pub(super) fn handed_out(route: &Route, head: &Parts) -> Option<AuditAction> {
+    let is_whole = head.method != Method::HEAD;
+    route
+        .audited
+        .filter(|action| is_whole && action.is_access())
+}
+
+/// The row of what a request hands out, with the parameters that were given.
+pub(super) fn access(
+    action: AuditAction,
+    route: &Route,
+    key: Option<&LiveKey>,
+    head: &Parts,
+) -> AuditAccess {
+    let query = Query::new(head.uri.query());
+    let given = route.query.iter().filter_map(|parameter| {
+        let value = query.text(parameter.name).filter(|text| !text.is_empty())?;
+        Some(format!("{}={value}", parameter.name))
+    });
+    let detail = given.collect::<Vec<_>>().join(" ");
+    AuditAccess {
+        action,
+        detail: Some(detail).filter(|text| !text.is_empty()),
+        refused: None,
+        by: Caller::of(key),
+    }
+}
+
+/// The row of a refusal, where this endpoint has one.
+pub(super) fn refusal(
+    route: &Route,
+    segments: &[String],
+    key: Option<&LiveKey>,
+    head: &Parts,
+    problem: &Problem,
+) -> Option<AuditRefusal> {
+    // A key above its rate must not fill the audit.
+    let is_audited = problem.code != Code::Throttled && head.method != Method::HEAD;
+    let action = route.audited.filter(|_| is_audited)?;
+    let query = Query::new(head.uri.query());
+    let on_workspace = matches!(
+        action,
+        AuditAction::PlaceHold | AuditAction::ReleaseHold | AuditAction::UpdateWorkspace
+    );
+    let segment = segments.first().filter(|_| on_workspace);
+    Some(AuditRefusal {
+        by: Caller::of(key),
+        action,
+        code: problem.code.as_str().into(),
+        workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),
+        requester: query.text("requester"),
+    })
+}

@@ -1,0 +1,54 @@
+//! A node that has no space for an entry of the log still refuses the keys that later entries revoke.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::limits::LOG_READ_BYTES;
+use crate::locks::lock;
+use crate::mutation::RevokeKey;
+use crate::mutation::logged::entry::EntryReader;
+use crate::mutation::logged::{Tag, decode};
+
+use super::Cluster;
+
+/// The keys that entries revoke which are not applied.
+#[derive(Debug, Default)]
+pub(super) struct LookAhead {
+    /// The position of the last entry that was looked at.
+    through: AtomicU64,
+    revoked: Mutex<BTreeSet<u64>>,
+}
+
+impl Cluster {
+    /// Whether an entry that is not applied revokes the key of that number.
+    pub(crate) fn is_revoked_ahead(&self, key: u64) -> bool {
+        let ahead = &self.look_ahead;
+        ahead.through.load(Ordering::Acquire) > self.position()
+            && lock(&ahead.revoked).contains(&key)
+    }
+
+    /// Looks at the next entries after those that were looked at or are applied.
+    pub(super) fn look_ahead(&self) -> Result<()> {
+        let LookAhead { through, revoked } = &self.look_ahead;
+        let (applied, looked) = (self.position(), through.load(Ordering::Acquire));
+        if looked <= applied {
+            lock(revoked).clear();
+        }
+        let from = applied.max(looked) + 1;
+        let read = self.log.read(from, LOG_READ_BYTES, Duration::ZERO);
+        for entry in read.map_err(|error| self.read_failed(error))? {
+            for logged in EntryReader::new(&entry.body)? {
+                let logged = logged?;
+                if logged.tag == Tag::RevokeKey {
+                    let revoke: RevokeKey = decode(logged.tag, logged.bytes)?;
+                    lock(revoked).insert(revoke.id);
+                }
+            }
+            through.store(entry.position, Ordering::Release);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Removing telemetry that was selected: first from the queue, then from history and from what is made of it.
+
+use crate::error::{EngineError, Result};
+use crate::model::{RemovedTelemetry, TelemetrySelection, WriteClass};
+use crate::mutation::{Caller, Derived, RemoveTelemetry, Removing, Span};
+use crate::store::held;
+use crate::store::held_names::HeldNames;
+use crate::store::telemetry::removal::{Omit, Removal, spellings};
+use crate::store::telemetry::rows::Rows;
+
+use super::EngineCore;
+use super::upkeep::GoOn;
+
+impl EngineCore {
+    /// Removes all selected telemetry that was accepted until now, but for what may belong to a workspace on hold. What fails in the middle
+    /// leaves its audit row as accepted, and is safe to repeat.
+    pub(crate) fn remove_telemetry(
+        &self,
+        selection: &TelemetrySelection,
+        by: Caller,
+    ) -> Result<RemovedTelemetry> {
+        if *selection == TelemetrySelection::default() {
+            let said = "Say what to remove: an instance, a stream, or a time.";
+            return Err(EngineError::invalid("instance", said));
+        }
+        let begin = RemoveTelemetry::Begin(selection.clone(), by);
+        let row = self.run(begin)?.row;
+        let mut removed = self.remove_queued(selection)?;
+        for of in Derived::ALL.into_iter().filter(|of| of.is_of(selection)) {
+            for selection in self.spelled(selection, of)? {
+                let take = &mut |span| {
+                    let step = RemoveTelemetry::Take(selection.clone(), of, span);
+                    removed.add_all(self.run(step)?.removed);
+                    Ok(())
+                };
+                self.each_span(of, Removing::Selected(&selection), &|| true, take)?;
+            }
+        }
+        self.run(RemoveTelemetry::End(row, removed))?;
+        Ok(removed)
+    }
+
+    /// The selection of each spelling of the instance: history has a bucket for each, and all else has a row for all of them.
+    fn spelled(
+        &self,
+        selection: &TelemetrySelection,
+        of: Derived,
+    ) -> Result<Vec<TelemetrySelection>> {
+        let (Derived::History(stream), Some(instance)) = (of, &selection.instance_id) else {
+            return Ok(vec![selection.clone()]);
+        };
+        let names = spellings(&self.store.snapshot()?, stream, instance)?;
+        let named = |name| TelemetrySelection {
+            instance_id: Some(name),
+            ..selection.clone()
+        };
+        Ok(names.into_iter().map(named).collect())
+    }
+
+    /// Files the queue without what is selected. A node has filed all of it when it applied the first step, so that it is removed from
+    /// history as on the others.
+    fn remove_queued(&self, selection: &TelemetrySelection) -> Result<RemovedTelemetry> {
+        let mut removed = RemovedTelemetry::default();
+        if self.is_node() {
+            return Ok(removed);
+        }
+        let omit = |held: &HeldNames, rows: &Rows, row: usize| {
+            let instance = rows.instance_id(row);
+            let is_kept = || held.has_instance(instance) || held.has_user(rows.username(row));
+            // A kept one is in history then, and is counted there.
+            selection.has(rows.stream(row), instance, rows.filed_at(row)) && !is_kept()
+        };
+        let (_, omitted) = self.file_all(&|| true, Some(&omit))?;
+        removed.add(omitted, false);
+        Ok(removed)
+    }
+
+    /// What a pass leaves out that begins now.
+    pub(super) fn removal<'o>(&self, omit: Omit<'o>) -> Result<Removal<'o>> {
+        let held = self
+            .store
+            .write(WriteClass::Essential, |tables| held::names(tables));
+        let held = held.map_err(|failure| failure.error)?;
+        Ok(Removal { omit, held })
+    }
+
+    /// Takes a step for each span of what is to be removed of one kind, looked up beside the writer; returns whether that was all.
+    pub(crate) fn each_span(
+        &self,
+        of: Derived,
+        removing: Removing<'_>,
+        go_on: GoOn<'_>,
+        take: &mut dyn FnMut(Span) -> Result<()>,
+    ) -> Result<bool> {
+        let days = &self.retention_days();
+        let mut from = None;
+        loop {
+            if !go_on() {
+                return Ok(false);
+            }
+            // What filing prepared before would bring back what is removed. A node files all of the queue before it applies the step.
+            let turn = (!self.is_node()).then(|| self.filing_turn());
+            let snapshot = self.store.snapshot()?;
+            let span = Span::next(&snapshot, of, from, (days, removing), of.step_max())?;
+            let next = span.before.clone();
+            take(span)?;
+            drop(turn);
+            if next.is_none() {
+                return Ok(true);
+            }
+            from = next;
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Blocks of the queue that cannot be read any more: they are kept for a person, and the queue goes on without them.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::{lock, read};
+use crate::timestamp::Timestamp;
+
+use super::Store;
+use super::failure::unavailable;
+use super::file::{for_owner, sync_folder_of};
+use super::segments::Available;
+
+/// What follows the name of the store in that of the file.
+const SUFFIX: &str = "-damaged";
+
+/// Bytes by which the lines of one block may differ: by where it was, and what was known of it.
+const LINE_BYTES_MORE: u64 = 64 * 1024;
+
+/// A block that cannot be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Damaged {
+    pub(crate) number: u64,
+    pub(crate) is_in_table: bool,
+    /// Where it was.
+    pub(crate) place: String,
+    /// The records in it; 0 where that is unknown.
+    pub(crate) records: u64,
+    /// When the first of them was received.
+    pub(crate) received_at: Option<Timestamp>,
+    /// Its bytes as they were read last.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Damaged {
+    /// A line of JSON.
+    fn line(&self) -> String {
+        let (number, records, place) = (self.number, self.records, &self.place);
+        let received_at = self
+            .received_at
+            .map_or_else(|| "null".to_owned(), |time| format!("\"{time}\""));
+        let mut line = format!(
+            "{{\"block\":{number},\"place\":\"{place}\",\"records\":{records},\"receivedAt\":{received_at},\
+             \"reason\":\"the bytes are not those that were written\",\"bytes\":\""
+        );
+        self.push_bytes(&mut line);
+        line
+    }
+
+    /// The end of the line.
+    fn push_bytes(&self, line: &mut String) {
+        for byte in &self.bytes {
+            // Writing into a string does not fail.
+            let _ = write!(line, "{byte:02x}");
+        }
+        line.push_str("\"}\n");
+    }
+
+    /// What its line begins and ends with, whatever was known of it besides.
+    fn ends(&self) -> (String, String) {
+        let mut end = "\"bytes\":\"".to_owned();
+        self.push_bytes(&mut end);
+        (format!("{{\"block\":{},", self.number), end)
+    }
+}
+
+/// The file beside the store to which damaged blocks are appended, a line of JSON each. As long as it is there, the store says that it
+/// is damaged.
+#[derive(Debug)]
+pub(super) struct DamageFile {
+    /// Not on WebAssembly.
+    _available: Available,
+    path: PathBuf,
+}
+
+impl DamageFile {
+    /// That of the store at `path`, which is there.
+    pub(super) fn beside(available: Available, path: &Path) -> io::Result<Self> {
+        let mut path = fs::canonicalize(path)?.into_os_string();
+        path.push(SUFFIX);
+        Ok(Self {
+            _available: available,
+            path: PathBuf::from(path),
+        })
+    }
+
+    /// What there is to say while it is there.
+    pub(super) fn problem(&self) -> Option<String> {
+        let bytes = fs::symlink_metadata(&self.path).ok()?.len();
+        let path = self.path.display();
+        Some(format!(
+            "telemetry could not be read and was set aside in {path} ({bytes} bytes), the rest goes on: look into that file, and move it \
+             away to acknowledge the loss"
+        ))
+    }
+
+    /// Appends blocks that it does not hold yet, durable when this returns.
+    fn append(&self, damaged: &[Damaged]) -> io::Result<()> {
+        let opened = for_owner()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&self.path);
+        let mut file = opened?;
+        let mut lines: Vec<_> = damaged.iter().map(|it| (it.line(), it.ends())).collect();
+        let longest = lines.iter().map(|(line, _)| line.len()).max();
+        // What is longer is none of them; somebody else may have written it.
+        let longest = longest.unwrap_or_default() as u64 + LINE_BYTES_MORE;
+        // A crash may have come before the block was put behind the queue, or in the middle of a line.
+        let (mut reader, mut held, mut length) = (BufReader::new(&file), Vec::new(), 0);
+        let mut is_cut = false;
+        loop {
+            held.clear();
+            let read = reader.by_ref().take(longest).read_until(b'\n', &mut held)?;
+            if read == 0 {
+                break;
+            }
+            length += read as u64;
+            is_cut = !held.ends_with(b"\n");
+            let is_held = |(first, last): &(String, String)| {
+                held.starts_with(first.as_bytes()) && held.ends_with(last.as_bytes())
+            };
+            lines.retain(|(_, ends)| !is_held(ends));
+        }
+        let mut lines: String = lines.into_iter().map(|(line, _)| line).collect();
+        if is_cut {
+            lines.insert(0, '\n');
+        }
+        let appended = append_whole(&mut file, lines.as_bytes());
+        if appended.is_err() {
+            // The caller gets the error that stopped the writing.
+            let _ = file.set_len(length);
+        }
+        appended?;
+        sync_folder_of(&self.path)
+    }
+}
+
+fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+impl Store {
+    /// Keeps damaged blocks in the file beside the store, durable when this returns; returns whether. A store without such a file keeps
+    /// them in the table, in the transaction that puts them behind the queue.
+    pub(crate) fn set_aside(&self, damaged: &[Damaged]) -> Result<bool> {
+        if damaged.is_empty() {
+            return Ok(true);
+        }
+        if self.is_read_only() {
+            let said = "a block of the queue is damaged, and the store was opened for reading only: open it to write, as the server does, \
+                        to have the block set aside";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        }
+        let Some(file) = &self.damage_file else {
+            return Ok(false);
+        };
+        let appended = file.append(damaged).map_err(|error| {
+            unavailable(error).about(format!(
+                "{}: damaged telemetry cannot be set aside",
+                file.path.display()
+            ))
+        });
+        appended.map(|()| true)
+    }
+
+    /// What is known to be damaged, until a person has seen to it.
+    pub(crate) fn damage(&self) -> Result<()> {
+        let met = || lock(&self.damage_met).clone();
+        let problem = self
+            .damage_file
+            .as_ref()
+            .and_then(DamageFile::problem)
+            .or_else(|| read(&self.queue).damage());
+        let problem = problem.map(|said| EngineError::new(ErrorKind::Corrupted, said));
+        problem.or_else(met).map_or(Ok(()), Err)
+    }
+
+    /// Notes an error that was met, if it is one of damage.
+    pub(crate) fn note_damage(&self, error: &EngineError) {
+        if error.kind() == ErrorKind::Corrupted {
+            *lock(&self.damage_met) = Some(error.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_is_kept_once_whatever_else_is_in_the_file() {
+        let path = std::env::temp_dir().join(format!("deskfleet-aside-{}", std::process::id()));
+        fs::write(&path, "").unwrap();
+        let file = DamageFile::beside(Available::HERE.unwrap(), &path).unwrap();
+        let damaged = |number, place: &str| Damaged {
+            number,
+            is_in_table: false,
+            place: place.to_owned(),
+            records: number,
+            received_at: None,
+            bytes: vec![1, 2, 0xff],
+        };
+        file.append(&[damaged(1, "a")]).unwrap();
+        let one = fs::metadata(&file.path).unwrap().len();
+        let foreign = vec![0xff; 3 << 20];
+        let mut opened = for_owner().append(true).open(&file.path).unwrap();
+        opened.write_all(&foreign).unwrap();
+        // What is known of the first is another thing after a restart.
+        let again = Damaged {
+            records: 0,
+            ..damaged(1, "another place")
+        };
+        file.append(&[again.clone(), damaged(2, "a")]).unwrap();
+        file.append(&[damaged(2, "b"), again]).unwrap();
+        let held = fs::read(&file.path).unwrap();
+        // The second has a line of its own behind what ends in none.
+        assert_eq!(held.len() as u64, 2 * one + foreign.len() as u64 + 1);
+        fs::remove_file(&path).unwrap();
+        fs::remove_file(&file.path).unwrap();
+    }
+}

@@ -1,0 +1,215 @@
+//! Notices what other programs write into the open file of a store.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use redb::StorageBackend as _;
+use redb::backends::FileBackend;
+
+use crate::locks::lock;
+
+/// Bytes at the front of the file, which every commit changes.
+const HEADER_BYTES: usize = 320;
+
+/// What the file is like when only this process writes to it.
+#[derive(Debug)]
+pub(super) struct FileWatch {
+    file: File,
+    /// The same file, which others read at the same time.
+    bytes: FileBackend,
+    /// Whether another program wrote to it. That stays so: pages in memory no longer fit those of the file.
+    changed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Writes of this process that have begun and not ended.
+    under_way: usize,
+    /// As of the last sync; `None` where something was written since.
+    stamp: Option<Stamp>,
+    /// `None` where it is not known: nothing was written, or that failed.
+    length: Option<u64>,
+    header: Option<Vec<u8>>,
+}
+
+/// What the system says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(about: &Metadata) -> Self {
+        Self {
+            length: about.len(),
+            modified: about.modified().ok(),
+        }
+    }
+}
+
+/// A change that this process makes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Change<'c> {
+    Bytes(u64, &'c [u8]),
+    Length(u64),
+}
+
+impl FileWatch {
+    pub(super) fn new(file: File, bytes: File) -> io::Result<Self> {
+        Ok(Self {
+            file,
+            bytes: FileBackend::new(bytes).map_err(io::Error::other)?,
+            changed: AtomicBool::new(false),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Takes the file as it is, once it is locked.
+    pub(super) fn begin(&self) -> io::Result<()> {
+        let mut state = lock(&self.state);
+        let stamp = Stamp::of(&self.file.metadata()?);
+        state.stamp = Some(stamp);
+        state.length = Some(stamp.length);
+        state.header = self.header().ok();
+        Ok(())
+    }
+
+    fn header(&self) -> io::Result<Vec<u8>> {
+        let mut header = vec![0; HEADER_BYTES];
+        self.bytes.read(0, &mut header)?;
+        Ok(header)
+    }
+
+    /// Refuses all work on a file that another program wrote to.
+    pub(super) fn refuse_if_changed(&self) -> io::Result<()> {
+        if self.changed.load(Ordering::Acquire) {
+            let said =
+                "another program wrote into the open file; it is neither read nor written any more";
+            return Err(io::Error::other(said));
+        }
+        Ok(())
+    }
+
+    /// Makes a change with `make`.
+    pub(super) fn make<T>(
+        &self,
+        change: Change<'_>,
+        make: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        {
+            let mut state = lock(&self.state);
+            // Under the lock: no check finds a foreign write after this one begins.
+            self.refuse_if_changed()?;
+            state.under_way += 1;
+            state.stamp = None;
+        }
+        let made = make();
+        let mut state = lock(&self.state);
+        state.under_way -= 1;
+        match change {
+            Change::Length(length) => state.length = made.is_ok().then_some(length),
+            Change::Bytes(offset, bytes) => {
+                let end = offset + bytes.len() as u64;
+                state.length = state
+                    .length
+                    .filter(|_| made.is_ok())
+                    .map(|length| length.max(end));
+                if offset < HEADER_BYTES as u64 {
+                    // redb writes it as a whole.
+                    let header = bytes.get(..HEADER_BYTES);
+                    let header = header.filter(|_| made.is_ok() && offset == 0);
+                    state.header = header.map(<[u8]>::to_vec);
+                }
+            }
+        }
+        made
+    }
+
+    /// After a sync: all that this process wrote is on the disk, or it is not known what of it the system has dropped.
+    pub(super) fn synced(&self, synced: &io::Result<()>) {
+        let mut state = lock(&self.state);
+        if synced.is_err() {
+            (state.stamp, state.length, state.header) = (None, None, None);
+        } else if state.under_way == 0 {
+            state.stamp = self.file.metadata().ok().map(|about| Stamp::of(&about));
+        }
+    }
+
+    /// Whether another program wrote to the file, as far as its length and the time of its last change say, and where `reads` is set its
+    /// header. `look` returns what the system says of it; without that nothing is found.
+    pub(super) fn finds_change(
+        &self,
+        reads: bool,
+        look: impl FnOnce() -> Option<Metadata>,
+    ) -> bool {
+        if self.changed.load(Ordering::Acquire) {
+            return true;
+        }
+        // This process writes nothing in the meantime.
+        let state = lock(&self.state);
+        if state.under_way > 0 {
+            return false;
+        }
+        let Some(found) = look().map(|about| Stamp::of(&about)) else {
+            return false;
+        };
+        let other = state.stamp.is_some_and(|stamp| stamp != found)
+            || state.length.is_some_and(|length| length != found.length)
+            || reads && self.has_other_header(&state);
+        if other {
+            self.changed.store(true, Ordering::Release);
+        }
+        other
+    }
+
+    fn has_other_header(&self, state: &State) -> bool {
+        let Some(known) = &state.header else {
+            return false;
+        };
+        match self.header() {
+            Ok(header) => header != *known,
+            Err(error) => error.kind() == io::ErrorKind::UnexpectedEof,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_a_failed_sync_left_in_the_file_was_not_written_by_another_program() {
+        let name = format!("deskfleet-watch-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            options.open(&path).unwrap()
+        };
+        let found = || path.metadata().ok();
+        for fails in [true, false] {
+            open().write_all(&[1; 2 * HEADER_BYTES]).unwrap();
+            let watch = FileWatch::new(open(), open()).unwrap();
+            watch.begin().unwrap();
+            let header = [2; HEADER_BYTES];
+            let write = || open().write_all(&header);
+            watch.make(Change::Bytes(0, &header), write).unwrap();
+            assert!(!watch.finds_change(true, found));
+            // The system drops what it could not write.
+            open().write_all(&[1; HEADER_BYTES]).unwrap();
+            if fails {
+                watch.synced(&Err(io::Error::other("EIO")));
+            }
+            assert_eq!(watch.finds_change(true, found), !fails);
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}
