@@ -77,7 +77,9 @@ pub(crate) fn held_until_sent(
         taken => taken.and_then(|share| share.shrunk(bytes)),
     };
     let is_short = share.is_none() && response.body().len().is_some();
-    let key = handled.key.filter(|_| !is_short);
+    // A stream of events ends by itself with its key, with its last chunk.
+    let ends_itself = is_short || response.body().is_events();
+    let key = handled.key.filter(|_| !ends_itself);
     let keyed = key.map(|key| shared.keyed_responses.begin(key, progress));
     if share.is_none() && keyed.is_none() {
         return response;

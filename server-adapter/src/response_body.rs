@@ -105,6 +105,11 @@ struct Chunks {
 }
 
 impl OutgoingBody {
+    /// Whether it sends events as they happen.
+    pub(crate) fn is_events(&self) -> bool {
+        matches!(self.state, State::Events(_))
+    }
+
     /// A body that is made chunk by chunk for `source`, which was given `room` for it.
     pub(crate) fn streamed(
         body: ResponseBody,

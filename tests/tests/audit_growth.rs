@@ -1,6 +1,6 @@
 //! Calls that change nothing, in any number: the audit grows by a bounded number of bounded rows per minute.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![allow(clippy::print_stdout, reason = "tests")]
 
 use bytes::Bytes;
 use deskfleet::{

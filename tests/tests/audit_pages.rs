@@ -1,6 +1,6 @@
 //! Pages of a long audit: each examines a bounded number of rows, and together they have every row that passes the filters.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![allow(clippy::print_stdout, reason = "tests")]
 
 use std::time::Instant;
 

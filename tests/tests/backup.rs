@@ -1,7 +1,5 @@
 //! Backups beside writers: each is the store as of one commit, no earlier than its begin and no later than its end.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,5 @@
 //! The body limit that a server gets for each path.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use deskfleet::{CommitDriver, Engine};
 use deskfleet_tests::conformance::documents::ENDPOINTS;
 use deskfleet_tests::disk::Disk;

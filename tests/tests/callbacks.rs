@@ -1,13 +1,6 @@
 //! Injected code and futures that misbehave: observers that panic, write or close, clocks that panic, futures that are
 //! never polled. No caller waits for ever.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::task::{Context, Waker};

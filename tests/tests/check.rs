@@ -1,12 +1,5 @@
 //! `check` names what is broken as precisely as possible, and changes nothing.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
 //! A clock that was ahead and is set right: what was stored meanwhile ends, counts and shows by the correct time.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use deskfleet::{
     Action, ActionRequest, AuditResult, Config, Engine, HistoryQuery, ManualClock, NewKey,
     PendingAction, Record, Scope, Stream, Timestamp,

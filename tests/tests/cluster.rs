@@ -1,12 +1,5 @@
 //! Several engines that share a log hold the same.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::time::Duration;
 
 use bytes::Bytes;

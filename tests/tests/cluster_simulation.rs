@@ -3,13 +3,7 @@
 //! `DESKFLEET_SIMULATION_SEEDS` sets their number, `DESKFLEET_SIMULATION_FIRST` is the first of them. A failing seed prints the command that
 //! replays it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests"
-)]
+#![allow(clippy::print_stdout, reason = "tests")]
 
 use std::env;
 

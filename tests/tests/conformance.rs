@@ -1,7 +1,5 @@
 //! The conformance suite through `Engine::handle`, and whether it covers the documents and the engine's table.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::collections::BTreeSet;
 
 use deskfleet::Code;

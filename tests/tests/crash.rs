@@ -3,14 +3,7 @@
 //! `DESKFLEET_CRASH_SEEDS` sets how many images of each seeded kind are made of every cut; CI takes the default, a long
 //! run 200. `DESKFLEET_CRASH_REPLAY=profile/cut/fate` judges one image alone, as a failure names it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "tests"
-)]
+#![allow(clippy::print_stdout, reason = "tests")]
 
 use deskfleet_tests::crash::image::{Fate, Fates, Platter};
 use deskfleet_tests::crash::judge::{judge, judge_disk};

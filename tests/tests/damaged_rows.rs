@@ -1,12 +1,6 @@
 //! Rows that cannot be read: the store opens, goes on with the others, and says so.
 
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
 
 use std::fs;
 use std::io;

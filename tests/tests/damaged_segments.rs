@@ -4,14 +4,7 @@
 //! was never begun.
 
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "tests"
-)]
+#![allow(clippy::print_stdout, reason = "tests")]
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,5 @@
 //! Which desktop the figures of a question are of, and how long they are kept.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::time::Duration;
 
 use deskfleet::{

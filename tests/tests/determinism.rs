@@ -1,7 +1,5 @@
 //! The same seed, clock and requests give the same bytes, traces and keys included.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::fmt::Write;
 
 use bytes::Bytes;

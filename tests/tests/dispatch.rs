@@ -1,13 +1,6 @@
 //! Providers that crash anywhere: whatever is lost, repeated or placed between two calls, the outbox has the attempts that were
 //! accepted, and none begins that must not.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use deskfleet::{

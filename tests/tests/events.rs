@@ -1,7 +1,5 @@
 //! What each mutation appends to the event log.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use deskfleet::{
     Action, ActionRequest, FailedState, FleetEvent, Nullable, StatsRecord, Workspace,
     WorkspacePatch,

@@ -1,7 +1,5 @@
 //! The formats of an export: what is in a record is in each of them, and cells of CSV are no formulas.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
-
 use deskfleet::{
     ActivityRecord, ExportFormat, ExportQuery, ProcessItem, ProcessReport, Record, StatsRecord,
     Stream,

@@ -1,7 +1,5 @@
 //! Closing on a disk that fails loses nothing, and a later close leaves one file.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use deskfleet_tests::disk::{Disk, Fault, Operation};
 use deskfleet_tests::failing::{Acknowledged, Case};
 use deskfleet_tests::files::{Part, Queue};

@@ -1,12 +1,5 @@
 //! Disks that fail during a commit: a batch is acknowledged as a whole or not at all, and acknowledged data stays.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 

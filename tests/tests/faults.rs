@@ -1,13 +1,7 @@
 //! Disks that fail, transiently or until they are repaired, and full disks: writes return 503 with `Retry-After`, reads
 //! go on, and service resumes without a restart.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests"
-)]
+#![allow(clippy::print_stdout, reason = "tests")]
 
 use std::fs;
 use std::io::Write as _;

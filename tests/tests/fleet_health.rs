@@ -1,7 +1,5 @@
 //! What is wrong with a fleet is noticed: settings of an older version, a wrong clock, two nodes of one name, nodes that differ.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::time::Duration;
 
 use deskfleet::{

@@ -2,13 +2,6 @@
 //! share its instance and time, and no read or step holds more than its bounds. Comparing records of one time pair by
 //! pair made each of these tests take minutes. `cargo bench -p deskfleet-benches --bench cost` counts the cost.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::collections::BTreeSet;
 
 use deskfleet::limits::HISTORY_PAGE_BYTES;

@@ -1,7 +1,6 @@
 //! Another program writes into the open file of a store: that is noticed, and nothing is written over it.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt as _;

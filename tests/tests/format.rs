@@ -1,10 +1,4 @@
 //! The format on disk: files of old versions open; those of a newer one are refused and unchanged.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

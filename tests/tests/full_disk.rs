@@ -1,13 +1,5 @@
 //! A disk that fills up: what gives way first, what goes on, and what comes back.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

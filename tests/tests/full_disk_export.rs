@@ -1,7 +1,5 @@
 //! An export where the disk has no room to file the queue first.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

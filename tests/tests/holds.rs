@@ -1,13 +1,5 @@
 //! Litigation holds against retention: whatever the spelling, nothing that could belong to a held workspace is removed.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::path::Path;
 
 use deskfleet::{

@@ -1,7 +1,5 @@
 //! Imports from Rust: memory, cuts, storage that fails, and what is durable then.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;

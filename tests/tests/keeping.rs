@@ -1,12 +1,5 @@
 //! Changes around the file of an open engine: it is removed, replaced, or opened twice.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,5 @@
 //! The rules about keys hold between requests that are pending together: each is judged by what the ones before it left.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 

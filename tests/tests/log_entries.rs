@@ -1,7 +1,5 @@
 //! The lengths of the entries of a log: what is too long for one is split or refused, and never keeps others from being written.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 

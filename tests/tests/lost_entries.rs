@@ -1,7 +1,5 @@
 //! A log that loses what it acknowledged.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use deskfleet::{ErrorKind, ManualClock, MemoryLog};
 use deskfleet_tests::cluster::log::FaultyLog;
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};

@@ -1,7 +1,5 @@
 //! The metrics of the fleet: every family, bounded labels, and the same text from Rust and over the interface.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::collections::BTreeSet;
 
 use bytes::Bytes;

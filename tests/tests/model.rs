@@ -3,13 +3,6 @@
 //! `DESKFLEET_MODEL_CASES` sets the number of runs; CI takes the default, a long run 100 000. A failing run is printed
 //! as a list of operations: paste it into [`regressions_replay`] to keep it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use deskfleet_tests::model::op::{
     Desk, Doing, Instance, Jump, Kind, Mode, NewDesk, Op, Person, Post, Sent, StateName, Telemetry,
 };

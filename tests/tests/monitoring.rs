@@ -1,7 +1,5 @@
 //! What monitoring asks an engine for.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::time::Duration;
 
 use deskfleet::{ActionRequest, Engine, ManualClock, State, StatsRecord, Timestamp, Workspace};

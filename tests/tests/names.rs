@@ -1,13 +1,5 @@
 //! Names of users and computers: equivalent spellings are one name wherever names are compared; other names are not.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

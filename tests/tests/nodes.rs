@@ -1,7 +1,5 @@
 //! The conformance cases through the nodes of a fleet: the same requests must return the same bytes, whichever node they are sent to.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use deskfleet_tests::conformance::cases;
 use deskfleet_tests::conformance::runner::{Answer, run, run_on_nodes};
 use deskfleet_tests::transport::Handle;

@@ -1,7 +1,5 @@
 //! Observers that call the engine: whatever they call, on whatever event, beside whatever other threads do, nobody waits for ever.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

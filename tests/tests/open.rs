@@ -1,12 +1,5 @@
 //! Opening files: second openers, foreign files, damaged files. A refused file stays as it is.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

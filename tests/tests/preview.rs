@@ -1,12 +1,5 @@
 //! A preview equals what then happens over the interface: for every action in every situation.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use bytes::Bytes;
 use deskfleet::{
     Action, ActionDriver, ActionRequest, AuditResult, Config, Engine, ManualClock, NewKey,

@@ -1,7 +1,5 @@
 //! Questions that examine more than one page or one answer may: they end early, say so, and leave nothing out.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use bytes::Bytes;
 use deskfleet::limits::{
     ADVICE_DAYS_EXAMINED_MAX, AUDIT_ROWS_EXAMINED_MAX, PAGE_TEXT_BYTES_MAX,

@@ -1,13 +1,6 @@
 //! Damage to the queue under a running engine: no record changes, the others stay, and it is reported.
 
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "tests"
-)]
 
 use std::fmt::Write as _;
 use std::fs;

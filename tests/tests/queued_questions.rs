@@ -1,7 +1,5 @@
 //! What questions about the fleet know of records that are queued.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use deskfleet::limits::QUESTION_FILES_MAX;
 use deskfleet::{
     Engine, ManualClock, Metric, Record, StatsRecord, TopQuery, Workspace, WorkspaceRowsQuery,

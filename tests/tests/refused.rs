@@ -1,14 +1,6 @@
 //! Writes on a failing disk: a refused write never appears, now or after any crash; an indeterminate one appears as a
 //! whole or not at all; and the outbox returns nothing that a crash could undo.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

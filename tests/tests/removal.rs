@@ -1,13 +1,5 @@
 //! Removing telemetry that is selected, from the queue and from history, beside holds and on a full disk.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

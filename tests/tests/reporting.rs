@@ -1,7 +1,5 @@
 //! How many instances sent something lately: what an engine keeps in memory equals what one that was just opened reads from the file.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
-
 use deskfleet::{
     ActivityRecord, Clock as _, Config, Engine, ManualClock, Record, StatsRecord, Timestamp,
     Workspace,

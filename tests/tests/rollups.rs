@@ -1,13 +1,6 @@
 //! The rollups of any sequence of posts, filings, restarts and power cuts are those that are built from history alone.
 //!
-//! `ROLLUP_SEEDS=1000 cargo test -p deskfleet-tests --test rollups` runs more seeds than the default.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
+//! `ROLLUP_SEEDS=1000 cargo test -p deskfleet-tests --test suites rollups::` runs more seeds than the default.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,5 @@
 //! Sealing: a finished day is merged once, invisibly to reads.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,4 @@
 //! The queue in segments beside the store: how it begins, ends, and is found again after a crash.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

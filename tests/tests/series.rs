@@ -1,13 +1,6 @@
 //! Series, startups and heatmaps equal what is computed from the posted records one by one.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::float_cmp,
-    clippy::cast_precision_loss,
-    reason = "tests"
-)]
+#![allow(clippy::float_cmp, clippy::cast_precision_loss, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,14 +1,6 @@
 //! Responses in chunks: the same bytes as in one piece, each record once whatever happens between two chunks, and
 //! chunks of bounded size.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
-
 use std::collections::BTreeMap;
 
 use bytes::Bytes;

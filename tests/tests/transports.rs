@@ -1,12 +1,5 @@
 //! The conformance cases over every transport: the same requests must return the same bytes.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::net::SocketAddr;
 
 use bytes::Bytes;

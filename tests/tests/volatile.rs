@@ -1,12 +1,5 @@
 //! A store in memory: telemetry is acknowledged before its commit, invisibly to clients.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
-
 use std::sync::Barrier;
 use std::thread;
 

@@ -70,6 +70,6 @@ pub fn run_delivering(
 /// The command that runs one seed again.
 pub fn replay(seed: u64) -> String {
     format!(
-        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test cluster_simulation -- --nocapture cluster_of_the_named_seed"
+        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test suites -- --nocapture cluster_of_the_named_seed"
     )
 }

@@ -132,6 +132,6 @@ fn run_on(disk: Disk, seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Ou
 /// The command that runs one seed again.
 pub fn replay(seed: u64) -> String {
     format!(
-        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test simulation -- --nocapture simulation_of_the_named_seed"
+        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test suites -- --nocapture simulation_of_the_named_seed"
     )
 }
