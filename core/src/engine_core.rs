@@ -158,6 +158,18 @@ impl EngineCore {
         now
     }
 
+    /// Whether this is a node of a fleet.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(clippy::unused_self, reason = "only a node has a log")
+    )]
+    fn is_node(&self) -> bool {
+        #[cfg(feature = "cluster")]
+        return self.cluster().is_some();
+        #[cfg(not(feature = "cluster"))]
+        false
+    }
+
     /// The time of the last sweep.
     fn swept(&self) -> Option<Timestamp> {
         let ticks = self.swept_at.load(Ordering::Acquire);

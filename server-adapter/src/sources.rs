@@ -52,11 +52,9 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Sources {
     bounds: Bounds,
-    served: Places,
+    served: CommonPlaces,
     #[cfg(feature = "tls")]
     handshakes: Places,
-    /// Places beside those, for sources that have [few](Source::has_few_places).
-    reserved: Places,
     known: Mutex<BTreeMap<IpAddr, Weak<Source>>>,
 }
 
@@ -64,15 +62,11 @@ impl Sources {
     pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
         let known = Mutex::default();
         let (all, each) = bounds.served_max;
-        let all = all.max(1);
-        // Where one source may have all, as behind a proxy, nothing is kept from it.
-        let reserve = if each < all { all / RESERVE_PART } else { 0 };
         Arc::new(Self {
             bounds,
-            served: Places::new(all - reserve),
+            served: CommonPlaces::new(all.max(1), each),
             #[cfg(feature = "tls")]
             handshakes: Places::new(HANDSHAKES_MAX),
-            reserved: Places::new(reserve),
             known,
         })
     }
@@ -133,35 +127,17 @@ impl Source {
 
     /// The places that all sources share.
     pub(crate) fn common_places(&self) -> &Places {
-        &self.sources.served
-    }
-
-    /// Whether it has so few places, with the one that it wants, that those of the reserve are for it.
-    fn has_few_places(&self) -> bool {
-        let few = (self.sources.bounds.served_max.1 / FEW_PART).max(1);
-        self.served.taken() <= few
+        &self.sources.served.common
     }
 
     /// A place among all for a connection that has one of this source, if there is one now.
     pub(crate) fn try_serve(&self) -> Option<OwnedSemaphorePermit> {
-        let common = self.sources.served.try_take();
-        let reserved = || {
-            let few = self.has_few_places();
-            few.then(|| self.sources.reserved.try_take()).flatten()
-        };
-        common.or_else(reserved)
+        self.sources.served.try_take(self.served.taken())
     }
 
     /// The same as soon as there is one.
     pub(crate) async fn serve(&self) -> Option<OwnedSemaphorePermit> {
-        if !self.has_few_places() {
-            return self.sources.served.take().await;
-        }
-        tokio::select! {
-            biased;
-            place = self.sources.served.take() => place,
-            place = self.sources.reserved.take() => place,
-        }
+        self.sources.served.take(self.served.taken()).await
     }
 
     /// A place for a handshake of TLS, as soon as there is one.
@@ -175,7 +151,7 @@ impl Source {
 
     /// Whether one of its connections may be waiting for a place.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.served.are_taken() || self.sources.served.are_taken()
+        self.served.are_taken() || self.common_places().are_taken()
     }
 
     /// A request begins; it ends when the result is dropped.
@@ -209,29 +185,44 @@ impl Drop for Source {
     }
 }
 
-/// The requests of all connections of HTTP/2.
-#[cfg(feature = "http2")]
+/// Places of all sources together, a part of which is kept for sources that have few.
 #[derive(Debug)]
-pub(crate) struct Http2Places {
+pub(crate) struct CommonPlaces {
     common: Places,
-    /// For sources that have few.
     reserved: Places,
+    /// Who has as many, with the one that it wants, may take those of the reserve.
+    few: usize,
 }
 
-#[cfg(feature = "http2")]
-impl Http2Places {
+impl CommonPlaces {
     /// At most `max` at once, of which one source has at most `each`.
     pub(crate) fn new(max: usize, each: usize) -> Self {
+        // Where one source may have all, as behind a proxy, nothing is kept from it.
         let reserve = if each < max { max / RESERVE_PART } else { 0 };
         Self {
             common: Places::new(max - reserve),
             reserved: Places::new(reserve),
+            few: (each / FEW_PART).max(1),
         }
     }
 
-    fn try_take(&self, has_few: bool) -> Option<OwnedSemaphorePermit> {
+    /// A place for a source that has `taken`, with this one, if there is one now.
+    fn try_take(&self, taken: usize) -> Option<OwnedSemaphorePermit> {
+        let has_few = taken <= self.few;
         let reserved = || has_few.then(|| self.reserved.try_take()).flatten();
         self.common.try_take().or_else(reserved)
+    }
+
+    /// The same as soon as there is one.
+    async fn take(&self, taken: usize) -> Option<OwnedSemaphorePermit> {
+        if taken > self.few {
+            return self.common.take().await;
+        }
+        tokio::select! {
+            biased;
+            place = self.common.take() => place,
+            place = self.reserved.take() => place,
+        }
     }
 }
 
@@ -250,10 +241,8 @@ pub(crate) struct RequestPlace {
 #[cfg(feature = "http2")]
 impl RequestPlace {
     /// The same, below the bound of all sources as well.
-    pub(crate) fn within(mut self, all: &Http2Places) -> Self {
-        let few = (self.source.sources.bounds.requests_max / FEW_PART).max(1);
-        let has_few = self.source.requests.load(Ordering::Relaxed) <= few;
-        self.of_all = all.try_take(has_few);
+    pub(crate) fn within(mut self, all: &CommonPlaces) -> Self {
+        self.of_all = all.try_take(self.source.requests.load(Ordering::Relaxed));
         self.admitted &= self.of_all.is_some();
         self
     }
@@ -357,7 +346,7 @@ mod tests {
             requests_max: 64,
             ..Bounds::default()
         });
-        let all = Http2Places::new(256, 64);
+        let all = CommonPlaces::new(256, 64);
         let of = |last: u8| sources.of(Ipv4Addr::new(192, 0, 2, last).into());
         let begun = |source: Arc<Source>| -> Vec<_> {
             let begin = || Some(source.begin().within(&all)).filter(|place| place.admitted);

@@ -33,7 +33,7 @@ use crate::scraped::Scraped;
 use crate::slow_reads::SlowReads;
 use crate::source_rates::SourceRates;
 #[cfg(feature = "http2")]
-use crate::sources::Http2Places;
+use crate::sources::CommonPlaces;
 #[cfg(feature = "cluster")]
 use crate::sources::POSITION_WAITERS_MAX;
 use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
@@ -108,7 +108,7 @@ pub(crate) struct ServerState {
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
     /// The requests of all connections of HTTP/2.
     #[cfg(feature = "http2")]
-    pub(crate) http2_requests: Http2Places,
+    pub(crate) http2_requests: CommonPlaces,
 }
 
 impl ServerState {
@@ -169,7 +169,7 @@ impl ServerState {
             #[cfg(feature = "http2")]
             http2: protocol::http2(limits),
             #[cfg(feature = "http2")]
-            http2_requests: Http2Places::new(streams_max, requests_max),
+            http2_requests: CommonPlaces::new(streams_max, requests_max),
             proxied: options.proxied,
             metrics: options.metrics.clone(),
             engine,

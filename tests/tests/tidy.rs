@@ -59,6 +59,11 @@ fn the_root_holds_only_what_is_on_the_list() {
 }
 
 #[test]
+fn every_suite_is_in_a_program() {
+    assert_none(&tidy::suites(&TREE.files));
+}
+
+#[test]
 fn no_required_file_is_missing() {
     assert_none(&tidy::required_files(&TREE));
 }

@@ -26,6 +26,11 @@ pub(super) struct Reported {
     no_reserve: AtomicBool,
 }
 
+/// Whether that is not what was reported last; it is now.
+fn has_changed(reported: &AtomicBool, now: bool) -> bool {
+    reported.swap(now, Ordering::AcqRel) != now
+}
+
 /// The space that writes of one commit may take.
 pub(super) struct SpaceLeft {
     /// [`u64::MAX`] where the host does not know it.
@@ -135,8 +140,7 @@ impl EngineCore {
     /// [`Self::keep_reserve`] for upkeep, which reports to the host when the reserve is used, and when it is back.
     pub(super) fn keep_reserve_reported(&self) {
         let kept = self.keep_reserve();
-        let is_missing = kept.is_err();
-        if self.reported.no_reserve.swap(is_missing, Ordering::AcqRel) != is_missing {
+        if has_changed(&self.reported.no_reserve, kept.is_err()) {
             match &kept {
                 Err(error) => self.observe(&Event::ReserveMissing { error }),
                 Ok(()) => self.observe(&Event::ReserveMade),
@@ -170,8 +174,7 @@ impl EngineCore {
     /// Makes sure that the file is where it was opened; reports to the host when that changes.
     pub(super) fn check_place(&self) -> Result<()> {
         let placed = self.store.check_place(true);
-        let displaced = placed.is_err();
-        if self.reported.displaced.swap(displaced, Ordering::AcqRel) != displaced {
+        if has_changed(&self.reported.displaced, placed.is_err()) {
             match &placed {
                 Err(error) => self.observe(&Event::FileDisplaced { error }),
                 Ok(()) => self.observe(&Event::FileReturned),

@@ -75,14 +75,6 @@ pub(crate) struct FilingTurn<'c> {
 }
 
 impl EngineCore {
-    /// Whether this is a node of a fleet.
-    pub(super) fn is_node(&self) -> bool {
-        #[cfg(feature = "cluster")]
-        return self.cluster().is_some();
-        #[cfg(not(feature = "cluster"))]
-        false
-    }
-
     /// Notes how the last attempt to file ended.
     pub(super) fn note_filing<T>(&self, filed: &Result<T>) {
         *lock(&self.filing.failed) = filed.as_ref().err().cloned();

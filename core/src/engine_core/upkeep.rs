@@ -52,8 +52,7 @@ impl EngineCore {
     /// goes on committing.
     pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {
         let filed = self.file_all(go_on, None).map(|(filed, _)| filed);
-        #[cfg(feature = "cluster")]
-        if self.cluster().is_some()
+        if self.is_node()
             && let Ok(records @ 1..) = filed
         {
             self.observe(&Event::Filed { records });
@@ -141,7 +140,7 @@ impl EngineCore {
         let Some(mut pass) = pass else {
             return Ok(None);
         };
-        // Before a slice is written: the pass puts these blocks behind the queue.
+        // Before a slice is written: the pass removes these blocks from the queue.
         if !self.store.set_aside(pass.damaged())? {
             pass.keep_damaged();
         }
@@ -370,8 +369,7 @@ impl EngineCore {
         let Some(made_at) = made_at.filter(|_| !self.store.is_read_only()) else {
             return Ok(());
         };
-        #[cfg(feature = "cluster")]
-        if self.cluster().is_some() {
+        if self.is_node() {
             return self.take_step(Maintenance::NoteCopy).map(drop);
         }
         self.observe(&Event::StartedOnCopy { made_at });

@@ -109,7 +109,7 @@ impl DamageFile {
         let longest = lines.iter().map(|(line, _)| line.len()).max();
         // What is longer is none of them; somebody else may have written it.
         let longest = longest.unwrap_or_default() as u64 + LINE_BYTES_MORE;
-        // A crash may have come before the block was put behind the queue, or in the middle of a line.
+        // A crash may have come before the block was removed from the queue, or in the middle of a line.
         let (mut reader, mut held, mut length) = (BufReader::new(&file), Vec::new(), 0);
         let mut is_cut = false;
         loop {
@@ -146,7 +146,7 @@ fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 
 impl Store {
     /// Keeps damaged blocks in the file beside the store, durable when this returns; returns whether. A store without such a file keeps
-    /// them in the table, in the transaction that puts them behind the queue.
+    /// them in the table, in the transaction that removes them from the queue.
     pub(crate) fn set_aside(&self, damaged: &[Damaged]) -> Result<bool> {
         if damaged.is_empty() {
             return Ok(true);

@@ -110,6 +110,31 @@ pub fn required_files(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
+/// Suites of the engine that no program has: they would never run.
+#[must_use]
+pub fn suites(files: &[Source]) -> Vec<String> {
+    let named = |path: &str, line: &str| {
+        let file = files.iter().find(|file| file.path == path);
+        file.is_some_and(|file| file.text.lines().any(|found| found == line))
+    };
+    let of_file = |file: &Source| {
+        let name = file.path.strip_prefix("tests/tests/")?;
+        let suite = name
+            .strip_suffix(".rs")
+            .filter(|name| !name.contains('/'))?;
+        let runs = suite == "main"
+            || named("tests/tests/main.rs", &format!("mod {suite};"))
+            || named("tests/Cargo.toml", &format!("path = \"tests/{name}\""));
+        (!runs).then(|| {
+            format!(
+                "{}: in no program; add it to tests/tests/main.rs",
+                file.path
+            )
+        })
+    };
+    files.iter().filter_map(of_file).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +167,18 @@ mod tests {
             );
         }
         assert!(unfinished(&[Source::planted("a.rs", "// a method for XXXL desktops")]).is_empty());
+    }
+
+    #[test]
+    fn a_suite_that_no_program_has_is_caught() {
+        let mut files = vec![
+            Source::planted("tests/tests/main.rs", "mod a;"),
+            Source::planted("tests/tests/a.rs", "#[test]"),
+            Source::planted("tests/tests/b.rs", "#[test]"),
+        ];
+        assert_eq!(suites(&files).len(), 1);
+        files.push(Source::planted("tests/Cargo.toml", "path = \"tests/b.rs\""));
+        assert!(suites(&files).is_empty());
     }
 
     #[test]

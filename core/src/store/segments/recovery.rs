@@ -273,23 +273,17 @@ fn damaged_frame_bytes(
     offset: u64,
     (tag, first): (u64, u64),
 ) -> Result<Option<u64>> {
-    let rest = segment.file.len().map_err(unavailable)?;
-    let rest = rest.saturating_sub(offset);
-    let mut head = [0; FRAME_HEAD_BYTES];
-    if rest < head.len() as u64 {
+    let Some((head, rest)) = head_at(segment, offset)? else {
         return Ok(None);
-    }
-    segment.file.read(offset, &mut head).map_err(unavailable)?;
+    };
     let is_one =
         head.starts_with(&tag.to_le_bytes()) || head.get(16..24) == Some(&first.to_le_bytes());
     let length = frame_bytes(&head, tag).map_or(rest, |length| rest.min(length as u64));
     Ok(is_one.then_some(length))
 }
 
-/// A frame, the number of its first block and where in it the blocks are.
-type Frame = (Vec<u8>, u64, Vec<Range<usize>>);
-
-fn frame_at(segment: &Segment, tag: u64, offset: u64) -> Result<Option<Frame>> {
+/// The bytes at `offset` where a frame has its head, and how many bytes the file has from there; `None` where they are too few.
+fn head_at(segment: &Segment, offset: u64) -> Result<Option<([u8; FRAME_HEAD_BYTES], u64)>> {
     let rest = segment.file.len().map_err(unavailable)?;
     let rest = rest.saturating_sub(offset);
     let mut head = [0; FRAME_HEAD_BYTES];
@@ -297,6 +291,16 @@ fn frame_at(segment: &Segment, tag: u64, offset: u64) -> Result<Option<Frame>> {
         return Ok(None);
     }
     segment.file.read(offset, &mut head).map_err(unavailable)?;
+    Ok(Some((head, rest)))
+}
+
+/// A frame, the number of its first block and where in it the blocks are.
+type Frame = (Vec<u8>, u64, Vec<Range<usize>>);
+
+fn frame_at(segment: &Segment, tag: u64, offset: u64) -> Result<Option<Frame>> {
+    let Some((head, rest)) = head_at(segment, offset)? else {
+        return Ok(None);
+    };
     let length = frame_bytes(&head, tag).filter(|length| *length as u64 <= rest);
     let Some(length) = length else {
         return Ok(None);

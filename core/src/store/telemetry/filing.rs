@@ -3,7 +3,7 @@
 //! A pass files the oldest blocks. It is written in slices, each a transaction of its own of bounded work, so that no other write
 //! waits long: the parts of some buckets, in the order of their keys, the newest records of the users in them, the rollups of these, and with all that how far
 //! the pass has come. Reading a block of the pass leaves out what is filed of it, also for the pass that goes on after a crash.
-//! The last slice puts all its blocks behind the queue.
+//! The last slice removes all its blocks from the queue.
 //!
 //! A slice is prepared from a snapshot, concurrently with the writer, and is then plain data: keys and values to put and keys
 //! to remove. Only filing and sealing write history, and one of them is prepared and written at a time, so the snapshot is still
@@ -48,7 +48,7 @@ pub(crate) struct Slice {
     after: Option<PassPlace>,
     /// The last block of the pass.
     last_block: u64,
-    /// Records that the pass puts behind the queue and cannot file.
+    /// Records that the pass removes from the queue and cannot file.
     set_aside: u64,
     /// Those of the blocks that the table is to keep.
     kept: Vec<Damaged>,
@@ -74,7 +74,7 @@ pub(crate) struct Pass {
     /// How far the queue is filed once the slice before is written.
     filed: Filed,
     last_block: u64,
-    /// The blocks that it puts behind the queue and cannot file.
+    /// The blocks that it removes from the queue and cannot file.
     damaged: Vec<Damaged>,
     /// Whether the table keeps them.
     keeps_damaged: bool,
@@ -343,7 +343,7 @@ impl Slice {
         self.records
     }
 
-    /// Records that the whole pass puts behind the queue and cannot file.
+    /// Records that the whole pass removes from the queue and cannot file.
     pub(crate) fn set_aside(&self) -> u64 {
         self.set_aside
     }
