@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deskfleet::error_chain;
 use tokio::io::AsyncWriteExt as _;
@@ -26,7 +27,7 @@ const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
 
 /// A connection without a handshake, and why.
 enum Failed {
-    /// The client went before it sent anything.
+    /// The client went, or had its time.
     Gone,
     /// It sent HTTP in clear text.
     Plain(TcpStream),
@@ -41,11 +42,8 @@ pub(crate) async fn accept(
     progress: &Arc<Progress>,
     options: &ServerOptions,
 ) -> Option<Transport> {
-    let done = timeout(
-        options.head_timeout,
-        handshake(tls, socket, &progress.source),
-    );
-    let (socket, response) = match done.await.ok()? {
+    let done = handshake(tls, socket, &progress.source, options.head_timeout);
+    let (socket, response) = match done.await {
         Ok(stream) => {
             progress.moved(Instant::now(), 0);
             return Some(Transport::Tls(Box::new(stream)));
@@ -71,20 +69,32 @@ pub(crate) async fn accept(
     None
 }
 
+/// The client has `time_max` for all that it sends, however long it waits for a place meanwhile.
 async fn handshake(
     tls: &Tls,
     socket: TcpStream,
     source: &Source,
+    time_max: Duration,
 ) -> Result<TlsStream<TcpStream>, Failed> {
+    let began = Instant::now();
     let mut first = [0];
-    match socket.peek(&mut first).await {
-        Ok(1..) if first.iter().all(u8::is_ascii_uppercase) => return Err(Failed::Plain(socket)),
-        Ok(1..) => {}
-        Ok(0) | Err(_) => return Err(Failed::Gone),
+    match timeout(time_max, socket.peek(&mut first)).await {
+        Ok(Ok(1..)) if first.iter().all(u8::is_ascii_uppercase) => {
+            return Err(Failed::Plain(socket));
+        }
+        Ok(Ok(1..)) => {}
+        Ok(Ok(0) | Err(_)) | Err(_) => return Err(Failed::Gone),
     }
+    let time_left = time_max.saturating_sub(began.elapsed());
     // Each has buffers, and none has a place to be served at yet.
     let _place = source.begin_handshake().await;
     let accepting = TlsAcceptor::from(tls.config()).accept(socket);
-    let accepted = accepting.into_fallible().await;
-    accepted.map_err(|(error, socket)| Failed::Tls(socket, error))
+    tokio::select! {
+        biased;
+        accepted = timeout(time_left, accepting.into_fallible()) => {
+            let accepted = accepted.map_err(|_| Failed::Gone)?;
+            accepted.map_err(|(error, socket)| Failed::Tls(socket, error))
+        }
+        () = source.needs_handshake_place() => Err(Failed::Gone),
+    }
 }

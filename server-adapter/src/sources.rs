@@ -9,11 +9,15 @@ use http::HeaderMap;
 use tokio::sync::OwnedSemaphorePermit;
 #[cfg(feature = "cluster")]
 use tokio::sync::Semaphore;
+#[cfg(feature = "tls")]
+use tokio::time::sleep;
 
 use crate::budget::{ResponseRooms, Room};
 use crate::event_streams::EventStreams;
 use crate::locks::lock;
 use crate::places::Places;
+#[cfg(feature = "tls")]
+use crate::places::STALL;
 use crate::slow_reads::SlowReads;
 
 /// Requests that wait for a position of the log at once, of which one source may have half; each that begins or ends looks at all of
@@ -147,6 +151,17 @@ impl Source {
     ) -> (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>) {
         let of_source = self.handshakes.take().await;
         (of_source, self.sources.handshakes.take().await)
+    }
+
+    /// Ready when a handshake has had time enough and another one may be waiting for its place.
+    #[cfg(feature = "tls")]
+    pub(crate) async fn needs_handshake_place(&self) {
+        loop {
+            sleep(STALL).await;
+            if self.handshakes.are_taken() || self.sources.handshakes.are_taken() {
+                return;
+            }
+        }
     }
 
     /// Whether one of its connections may be waiting for a place.
