@@ -317,8 +317,6 @@ impl EngineCore {
         self.end_event_streams();
         while self.lead() > 0 {}
         let kept = match self.write_key_uses() {
-            // When a key was last used is not worth a failure to stop.
-            Err(error) if error.is_for_space() => Ok(()),
             #[cfg(feature = "cluster")]
             Err(_) if self.cluster.is_some() => Ok(()),
             kept => kept,

@@ -118,7 +118,7 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
     for (bytes, said) in [
         (
             20 << 20,
-            "LowDisk: telemetry is refused: 20971520 bytes are free on the disk, 33554432 are needed\n",
+            "LowDisk: telemetry is refused: 20971520 bytes are free on the disk, 33554432 are needed; free some space, or remove telemetry\n",
         ),
         (
             1024,

@@ -65,6 +65,7 @@ mod secrets;
 mod segments;
 mod series;
 mod simulation;
+mod small_disk;
 mod streamed;
 mod tidy;
 mod transports;

@@ -10,6 +10,7 @@ use crate::locks::lock;
 use crate::model::{AuditAction, WriteClass};
 use crate::mutation::{AuditAccess, Outcome};
 use crate::observer::Event;
+use crate::store::segments::READY_BYTES;
 use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
@@ -45,7 +46,6 @@ impl SpaceLeft {
         let needed = left.saturating_add(bytes);
         if left > 0 && self.bytes < needed {
             let said = class.refusal(self.bytes, needed);
-            let said = format!("{said}; free some space, or remove telemetry");
             return Err(EngineError::new(ErrorKind::LowDisk, said));
         }
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -134,7 +134,13 @@ impl EngineCore {
     /// Whether the segments of the queue fit the table when the store is closed; some blocks take twice their bytes there.
     pub(super) fn has_space_for_queue(&self) -> bool {
         let bytes = self.store.queue().bytes().saturating_mul(2);
-        self.space_left().take(WriteClass::Filing, bytes).is_ok()
+        bytes == 0 || self.space_left().take(WriteClass::Filing, bytes).is_ok()
+    }
+
+    /// Whether the disk has too little space for telemetry and for segments that are kept ready for it.
+    pub(super) fn is_short_of_space(&self) -> bool {
+        let taken = self.space_left().take(WriteClass::Telemetry, READY_BYTES);
+        taken.is_err()
     }
 
     /// [`Self::keep_reserve`] for upkeep, which reports to the host when the reserve is used, and when it is back.

@@ -63,9 +63,13 @@ impl EngineCore {
     pub(super) fn write_key_uses(&self) -> Result<()> {
         let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
         let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
-        if !uses.is_empty() && !self.store.is_read_only() {
-            self.run(TouchKeys(uses))?;
+        if uses.is_empty() || self.store.is_read_only() {
+            return Ok(());
         }
-        Ok(())
+        match self.run(TouchKeys(uses)) {
+            // When a key was last used is not worth a failure.
+            Err(error) if error.is_for_space() => Ok(()),
+            written => written.map(drop),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Removing telemetry that was selected: first from the queue, then from history and from what is made of it.
 
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{RemovedTelemetry, TelemetrySelection, WriteClass};
 use crate::mutation::{Caller, Derived, RemoveTelemetry, Removing, Span};
 use crate::store::held;
@@ -37,7 +37,21 @@ impl EngineCore {
             }
         }
         self.run(RemoveTelemetry::End(row, removed))?;
+        self.give_space_back()?;
         Ok(removed)
+    }
+
+    /// Gives what was removed back to a disk that is short of space, unless somebody reads: then the next removal does, or `compact`.
+    fn give_space_back(&self) -> Result<()> {
+        if self.is_node() || !self.is_short_of_space() {
+            return Ok(());
+        }
+        match self.store.compact() {
+            Err(error) if error.kind() == ErrorKind::StorageUnavailable || error.is_for_space() => {
+                Ok(())
+            }
+            compacted => compacted.map(drop),
+        }
     }
 
     /// The selection of each spelling of the instance: history has a bucket for each, and all else has a row for all of them.

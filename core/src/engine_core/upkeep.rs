@@ -11,12 +11,10 @@ use crate::limits::{
     QUESTION_FILES_MAX, ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
 };
 use crate::locks::lock;
-use crate::model::WriteClass;
 use crate::mutation::{Derived, Maintenance, Removing};
 use crate::observer::Event;
 use crate::store::meta;
 use crate::store::rollup::building;
-use crate::store::segments::READY_BYTES;
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::sealing;
@@ -159,7 +157,7 @@ impl EngineCore {
             return Ok(Some((0, 0)));
         }
         let records = pass.records();
-        self.store.recycle_segments();
+        self.store.recycle_segments(self.is_short_of_space());
         // An observer of a node may write, and with that apply an entry before which the queue is filed.
         if !self.is_node() {
             self.observe(&Event::Filed { records });
@@ -230,13 +228,13 @@ impl EngineCore {
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
         unless_refused(self.roll_up(go_on))?;
-        unless_refused(self.write_key_uses())?;
+        self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
         }
-        let mut space = self.space_left();
-        let is_enough = space.take(WriteClass::Telemetry, READY_BYTES).is_ok();
-        if is_enough && !self.store.is_read_only() {
+        if self.is_short_of_space() {
+            self.store.recycle_segments(true);
+        } else if !self.store.is_read_only() {
             unless_refused(self.store.make_segments_ready())?;
         }
         filed.and(refused)

@@ -49,7 +49,9 @@ impl WriteClass {
     /// Says that this class is refused, where it needs `needed` bytes.
     pub(crate) fn refusal(self, free: u64, needed: u64) -> String {
         let refused = self.refused();
-        format!("{refused}: {free} bytes are free on the disk, {needed} are needed")
+        format!(
+            "{refused}: {free} bytes are free on the disk, {needed} are needed; free some space, or remove telemetry"
+        )
     }
 }
 
@@ -84,8 +86,9 @@ mod tests {
                 8,
             ),
         ] {
-            let expected =
-                format!("{refused}: {free} bytes are free on the disk, {needed} are needed");
+            let expected = format!(
+                "{refused}: {free} bytes are free on the disk, {needed} are needed; free some space, or remove telemetry"
+            );
             assert_eq!(said(free), Some(expected));
         }
     }

@@ -146,10 +146,15 @@ impl Store {
         self.log().map_or(Ok(()), |(_, log)| log.make_ready())
     }
 
-    /// Gives segments of which all blocks are filed back to the log. Where they were filed in memory alone, they stay.
-    pub(crate) fn recycle_segments(&self) {
+    /// Gives segments of which all blocks are filed back to the log, or to a disk that `is_short` of space. Where they were filed in memory
+    /// alone, they stay.
+    pub(crate) fn recycle_segments(&self, is_short: bool) {
         if let Some((_, log)) = self.log().filter(|_| !self.options.is_read_only()) {
-            log.recycle();
+            if is_short {
+                log.remove_filed();
+            } else {
+                log.recycle();
+            }
         }
     }
 
@@ -168,7 +173,13 @@ impl Store {
         let mut queued = self.queue().blocks(Wanted::All);
         queued.retain(PendingBlock::is_in_segment);
         let mut is_kept = true;
-        let moved = self.write(WriteClass::Filing, |tables| {
+        // Without blocks to move, ending the log gives space back.
+        let class = if queued.is_empty() {
+            WriteClass::Essential
+        } else {
+            WriteClass::Filing
+        };
+        let moved = self.write(class, |tables| {
             let queued = unfiled(tables, queued.clone())?;
             let damaged = each_whole(tables, &queued, |key, block| {
                 tables.put(Table::Queue, key, block)

@@ -93,6 +93,7 @@ impl SegmentLog {
             return Ok((state, scan));
         };
         state.id = Some(mark.id);
+        state.filed = first;
         // No other segment of the log is given its number, though its first frame may not be whole.
         let after = found
             .last()

@@ -8,7 +8,7 @@ use redb::StorageBackend;
 use crate::error::Result;
 
 use super::frame::SECTOR;
-use super::{SEGMENT_BYTES, Sealed, SegmentLog, State};
+use super::{Current, SEGMENT_BYTES, Sealed, SegmentLog, State};
 
 /// Segments that upkeep keeps ready, written with zeros.
 const READY: usize = 2;
@@ -49,6 +49,31 @@ impl SegmentLog {
     /// Makes segments of which all blocks are filed ready to be used again. Each loses its header first: a crash in the middle of
     /// what is written next would leave it with the header of one and frames of the other.
     pub(in crate::store) fn recycle(&self) {
+        self.recycle_until(SPARE_MAX);
+    }
+
+    /// Removes all segments of which all blocks are filed, for a disk that is short of space.
+    pub(in crate::store) fn remove_filed(&self) {
+        let mut state = self.state();
+        let (filed, end) = (state.filed, state.acknowledged);
+        if end <= filed
+            && let Some(Current { segment, .. }) = state.current.take()
+        {
+            state.sealed.push_back(Sealed {
+                segment,
+                end,
+                given_up: false,
+            });
+        }
+        let spare = std::mem::take(&mut state.spare);
+        drop(state);
+        for segment in spare {
+            let _ = self.folder.remove(segment.number);
+        }
+        self.recycle_until(0);
+    }
+
+    fn recycle_until(&self, spare_max: usize) {
         loop {
             let mut state = self.state();
             let filed = state.filed;
@@ -56,7 +81,7 @@ impl SegmentLog {
             let Some(oldest) = state.sealed.front().filter(|oldest| is_filed(oldest)) else {
                 return;
             };
-            let useless = oldest.given_up || state.spare.len() >= SPARE_MAX;
+            let useless = oldest.given_up || state.spare.len() >= spare_max;
             let Some(Sealed { segment, .. }) = state.sealed.pop_front() else {
                 return;
             };

@@ -210,6 +210,35 @@ fn segments_are_used_again_once_filed_and_no_longer_read() {
 }
 
 #[test]
+fn segments_without_an_unfiled_block_are_removed_for_a_full_disk_and_the_log_goes_on() {
+    let files = Files::default();
+    let log = begun(&files);
+    (0..20).for_each(|number| drop(append(&log, number)));
+    log.set_filed(10);
+    log.recycle();
+    let kept = files.numbers().len();
+    log.remove_filed();
+    assert!(
+        files.numbers().len() < kept,
+        "those that were to be used again are removed"
+    );
+    let (_, found, _) = recovered(&files, 10).unwrap();
+    assert_eq!(found, (10..20).collect::<Vec<_>>());
+    log.set_filed(20);
+    log.remove_filed();
+    assert!(files.numbers().is_empty());
+    let (_, found, next) = recovered(&files, 20).unwrap();
+    assert_eq!((found, next), (vec![], 20));
+    append(&log, 20);
+    let (log, found, next) = recovered(&files, 20).unwrap();
+    assert_eq!((found, next), (vec![20], 21));
+    // After a crash as well.
+    log.set_filed(21);
+    log.remove_filed();
+    assert!(files.numbers().is_empty());
+}
+
+#[test]
 fn last_frame_that_is_not_whole_never_was_and_one_before_it_is_damaged() {
     let files = Files::default();
     let log = begun(&files);

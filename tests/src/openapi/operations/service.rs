@@ -229,7 +229,7 @@ pub(in crate::openapi) const PAGES: [Page; 6] = [
             (
                 "503",
                 "The store cannot be used; the text says why.",
-                "LowDisk: telemetry is refused: 20971520 bytes are free on the disk, 33554432 are needed\n",
+                "LowDisk: telemetry is refused: 20971520 bytes are free on the disk, 33554432 are needed; free some space, or remove telemetry\n",
             ),
         ],
     },
