@@ -267,4 +267,11 @@ fn two_backup_signals_within_a_second_leave_a_backup_after_the_last() {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let count = |name: &str| report[name].as_u64().unwrap();
     assert_eq!(count("queuedRecords") + count("historyRecords"), 5);
+    let audit = done(place.path(), "export audit");
+    for copy in &copies {
+        let file = copy.file_name().unwrap().to_str().unwrap();
+        let row = audit.lines().find(|row| row.contains(file)).unwrap();
+        let by_host = row.contains(r#""requester":"host","action":"BackUp""#);
+        assert!(by_host, "{row}");
+    }
 }
