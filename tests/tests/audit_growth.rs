@@ -87,6 +87,20 @@ fn refusals_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
 }
 
 #[test]
+fn refusals_of_keys_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
+    let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+    let engine = builder.seed(7).open_in_memory().unwrap();
+    for id in 1..=3 * ROWS_MAX as u64 {
+        assert!(engine.revoke_key(id).is_err());
+    }
+    let rows = engine.admin_activity(10_000).unwrap();
+    assert_eq!(rows.len(), ROWS_MAX + 1);
+    let details = details(&rows);
+    assert_eq!(details[..2], ["NotFound (200 times)", "NotFound: key 100"]);
+    assert_eq!(details[ROWS_MAX], "NotFound: key 1");
+}
+
+#[test]
 fn refusals_for_workspaces_that_exist_keep_workspace_and_requester_behind_a_flood() {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let engine = Engine::builder()

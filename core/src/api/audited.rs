@@ -4,7 +4,7 @@ use http::Method;
 use http::request::Parts;
 
 use crate::model::AuditAction;
-use crate::mutation::{AuditAccess, AuditRefusal, Caller};
+use crate::mutation::{AuditAccess, AuditRefusal, Caller, refused_with};
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
@@ -57,11 +57,28 @@ pub(super) fn refusal(
         AuditAction::PlaceHold | AuditAction::ReleaseHold | AuditAction::UpdateWorkspace
     );
     let segment = segments.first().filter(|_| on_workspace);
+    let workspace = if action == AuditAction::RemoveTelemetry {
+        "instance"
+    } else {
+        "workSpaceId"
+    };
     Some(AuditRefusal {
         by: Caller::of(key),
         action,
-        code: problem.code.as_str().into(),
-        workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),
+        detail: refused_with(
+            problem.code.as_str(),
+            named_key(action, segments).as_deref(),
+        ),
+        workspace_id: segment.cloned().or_else(|| query.text(workspace)),
         requester: query.text("requester"),
     })
+}
+
+/// The key that a request to revoke one names. What is no number may be a secret.
+fn named_key(action: AuditAction, segments: &[String]) -> Option<String> {
+    let id = segments
+        .first()
+        .filter(|_| action == AuditAction::RevokeKey);
+    let id: u64 = id?.parse().ok()?;
+    Some(format!("key {id}"))
 }

@@ -276,13 +276,15 @@ impl Exchange {
         Ok(completion.once_audited(core, row))
     }
 
-    /// The response of a refusal; an audit row is durable before it. A store that is only read has none of who asked to read.
+    /// The response of a refusal; an audit row is durable before it. A store that is only read has none.
     fn refuse(&self, core: &EngineCore, problem: &Problem, call: Option<&Admitted>) -> Completion {
         let row = call.and_then(|call| {
             let (route, key) = (call.route, call.key.as_deref());
             audited::refusal(route, &call.segments, key, &self.head, problem)
         });
-        if let Some(row) = row.filter(|row| !core.store.is_read_only() || !row.action.is_access()) {
+        if let Some(row) = row
+            && !core.store.is_read_only()
+        {
             return Completion::refused(core, row, problem.clone());
         }
         Completion::Response(super::problem(core, problem, self.traceparent()))
