@@ -268,7 +268,7 @@ impl Exchange {
         handle: impl FnOnce(&Admitted, &Parts) -> Handled,
     ) -> Handled {
         // Most requests hand out nothing that has a row, and a completion is large to move.
-        let Some(action) = audited::handed_out(call.route, &self.head) else {
+        let Some(action) = audited::handed_out(call.route, &self.head)? else {
             return handle(call, &self.head);
         };
         let completion = handle(call, &self.head)?;
