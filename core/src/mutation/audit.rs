@@ -32,7 +32,10 @@ const CODE_END: &str = ": ";
 
 /// The detail of the row of a refusal.
 pub(crate) fn refused_with<'c>(code: &'c str, key: Option<&str>) -> Cow<'c, str> {
-    key.map_or(code.into(), |key| format!("{code}{CODE_END}{key}").into())
+    key.map_or_else(
+        || code.into(),
+        |key| format!("{code}{CODE_END}{key}").into(),
+    )
 }
 
 /// The detail of a row that counts `count` calls.
