@@ -67,7 +67,7 @@ pub enum Event<'a> {
     },
     /// Something was handed out without its row in the audit, as the disk is full; or refused, as its row could not be written.
     Unaudited {
-        /// What was handed out: the action that the row would have.
+        /// What was asked for: the action that the row would have.
         action: &'static str,
     },
     /// The store is a copy that was opened to be written for the first time: it has keys that were revoked, and lacks holds that were

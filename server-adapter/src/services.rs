@@ -116,14 +116,16 @@ async fn answer(
             let action = AuditAction::BackUp;
             let caller = check_audited(action, shared, head, source, key).await?;
             let written = backup_requests::write(shared, options).await;
-            let written = audited(action, shared, source, caller, written).await?;
+            let file = written.as_ref().ok().map(|backup| backup.file.clone());
+            let written = audited(action, file, shared, source, caller, written).await?;
             json(StatusCode::CREATED, &written)
         }
         Service::DownloadBackup => {
             let action = AuditAction::DownloadBackup;
             let caller = check_audited(action, shared, head, source, key).await?;
             let copy = backup_requests::download(shared, options).await;
-            return Ok(file(audited(action, shared, source, caller, copy).await?));
+            let copy = audited(action, None, shared, source, caller, copy).await?;
+            return Ok(file(copy));
         }
         Service::Cluster => {
             check_admin(shared, head, key).await?;
@@ -174,7 +176,7 @@ async fn check_audited(
     {
         let refused: Result<(), Refused> = Err((Code::InsufficientScope, ""));
         // The response is that of the engine.
-        let _ = audited(action, shared, source, caller.clone(), refused).await;
+        let _ = audited(action, None, shared, source, caller.clone(), refused).await;
     }
     checked.map(|()| caller)
 }
@@ -199,9 +201,10 @@ async fn caller(shared: &ServerState, mut head: Parts) -> (Option<KeyInfo>, Resu
     (caller, Err(refused))
 }
 
-/// Writes the audit row of what was `done` for `caller`, before it leaves.
+/// Writes the audit row of what was `done` for `caller`, before it leaves; `detail` says what of it.
 async fn audited<T>(
     action: AuditAction,
+    detail: Option<String>,
     shared: &ServerState,
     source: &Arc<Source>,
     caller: Option<KeyInfo>,
@@ -213,7 +216,7 @@ async fn audited<T>(
     let place = shared.slow_reads.resume(&source.slow_reads).await;
     let held = (place, Arc::clone(source));
     let row = shared.slow_reads.run(move || {
-        let row = engine.audit_access(action, caller.as_ref(), refused);
+        let row = engine.audit_access(action, caller.as_ref(), detail.as_deref(), refused);
         drop(held);
         row
     });

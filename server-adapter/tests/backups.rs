@@ -252,6 +252,15 @@ fn backups_and_downloads_and_their_refusals_have_audit_rows() {
         row("reader", "DownloadBackup", AuditResult::Refused),
     ];
     assert_eq!(accesses(&served.engine), BTreeSet::from(expected));
+    let rows = served.engine.admin_activity(100).unwrap().into_iter();
+    let of_copies = rows.filter(|row| row.result == AuditResult::Completed);
+    let details: Vec<_> = of_copies
+        .filter(|row| row.action != AuditAction::IssueKey)
+        .map(|row| row.detail)
+        .collect();
+    let file = fs::read_dir(folder.path()).unwrap().next().unwrap();
+    let file = file.unwrap().file_name().into_string().unwrap();
+    assert_eq!(details, [None, Some(file)], "a download has no file");
 }
 
 const DOWNLOAD: &str = "/operator/backups/download";

@@ -267,4 +267,31 @@ fn two_backup_signals_within_a_second_leave_a_backup_after_the_last() {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let count = |name: &str| report[name].as_u64().unwrap();
     assert_eq!(count("queuedRecords") + count("historyRecords"), 5);
+    let audit = done(place.path(), "export audit");
+    for copy in &copies {
+        let file = copy.file_name().unwrap().to_str().unwrap();
+        let row = audit.lines().find(|row| row.contains(file)).unwrap();
+        let by_host = row.contains(r#""requester":"host","action":"BackUp""#);
+        assert!(by_host, "{row}");
+    }
+}
+
+#[test]
+fn command_beside_a_running_server_names_no_address_that_it_does_not_know() {
+    let place = Place::new();
+    let _served = place.serve();
+    fs::write(place.file("fleet"), "{}").unwrap();
+    for line in [
+        "keys list",
+        "keys issue --name n --scope read",
+        "keys revoke 1",
+        "import fleet",
+        "export audit",
+    ] {
+        let output = command(place.path(), line).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_ne!(output.status.code(), Some(0), "{line}");
+        assert!(said.contains("http://HOST:PORT"), "{line}: {said}");
+        assert!(!said.contains("8080"), "{line}: {said}");
+    }
 }

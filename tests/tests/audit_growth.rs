@@ -87,6 +87,20 @@ fn refusals_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
 }
 
 #[test]
+fn refusals_of_keys_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
+    let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+    let engine = builder.seed(7).open_in_memory().unwrap();
+    for id in 1..=3 * ROWS_MAX as u64 {
+        assert!(engine.revoke_key(id).is_err());
+    }
+    let rows = engine.admin_activity(10_000).unwrap();
+    assert_eq!(rows.len(), ROWS_MAX + 1);
+    let details = details(&rows);
+    assert_eq!(details[..2], ["NotFound (200 times)", "NotFound: key 100"]);
+    assert_eq!(details[ROWS_MAX], "NotFound: key 1");
+}
+
+#[test]
 fn refusals_for_workspaces_that_exist_keep_workspace_and_requester_behind_a_flood() {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let engine = Engine::builder()
@@ -253,4 +267,61 @@ fn exports_keep_their_parameters_in_a_bounded_number_of_rows_a_minute() {
     let long = format!("/query/export?stream=stats&instanceId={}", "x".repeat(300));
     assert_eq!(ask("GET", &long, &reader), 200);
     assert_eq!(accesses()[0], "reader QueryExport Completed ");
+}
+
+#[test]
+fn lists_that_are_read_for_an_export_have_a_row_that_counts_their_pages() {
+    let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+    let engine = builder.seed(7).open_in_memory().unwrap();
+    let issue = |name: &str, scope| {
+        let key = NewKey {
+            name: name.to_owned(),
+            scopes: [scope].into_iter().collect(),
+            expires: None,
+        };
+        engine.issue_key(key).unwrap().secret
+    };
+    let (admin, act) = (issue("admin", Scope::Admin), issue("act", Scope::Act));
+    let desks = ["ws-1", "ws-2"].map(|id| desk(id, "AVAILABLE", "jdoe"));
+    engine.put_workspaces(desks.into()).unwrap();
+    let ask = |method: &str, target: &str, key: &str| {
+        let request = Request::builder().method(method).uri(target);
+        let request = request.header("x-api-key", key).body(Bytes::new());
+        let response = engine.handle(request.unwrap());
+        let page: serde_json::Value = serde_json::from_slice(response.body()).unwrap_or_default();
+        (response.status().as_u16(), page["nextToken"].clone())
+    };
+    let lists = [
+        "/operator/workspaces",
+        "/operator/audit",
+        "/query/workspaces",
+        "/query/holds",
+    ];
+    for list in lists {
+        assert_eq!(ask("GET", list, &admin).0, 200, "{list}");
+        assert_eq!(ask("GET", &format!("{list}?export=false"), &admin).0, 200);
+        assert_eq!(ask("HEAD", &format!("{list}?export=true"), &admin).0, 200);
+        assert_eq!(ask("GET", &format!("{list}?export=yes"), &admin).0, 400);
+    }
+    assert_eq!(accesses(&engine), Vec::<String>::new());
+    for list in lists {
+        assert_eq!(ask("GET", &format!("{list}?export=true"), &admin).0, 200);
+    }
+    let first = "/operator/workspaces?q=ws&limit=1&export=true";
+    let (_, token) = ask("GET", first, &admin);
+    let next = format!("{first}&nextToken={}", token.as_str().unwrap());
+    assert_eq!(ask("GET", &next, &admin).0, 200);
+    let refused = "/operator/audit?requester=jdoe&workSpaceId=ws-1&export=true";
+    assert_eq!(ask("GET", refused, &act).0, 403);
+    assert_eq!(engine.admin_activity(1).unwrap()[0].workspace_id, None);
+    let of = |list: &str| format!("admin QueryExport Completed {list}");
+    let expected = [
+        "act QueryExport Refused InsufficientScope".to_owned(),
+        of("/operator/workspaces q=ws limit=1 (2 times)"),
+        of("/query/holds"),
+        of("/query/workspaces"),
+        of("/operator/audit"),
+        of("/operator/workspaces"),
+    ];
+    assert_eq!(accesses(&engine), expected);
 }

@@ -115,6 +115,60 @@ fn access_without_room_for_its_row_is_answered_and_reported() {
 }
 
 #[test]
+fn refusal_without_room_for_its_row_is_answered_and_reported() {
+    let free = Arc::new(AtomicU64::new(32 * MIB));
+    let (reported, said) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
+    let note = Arc::clone(&said);
+    let observer = move |event: &Event<'_>| {
+        if let Event::Unaudited { action } = event {
+            note.lock().unwrap().push(*action);
+        }
+    };
+    let builder = builder().observer(observer);
+    let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
+    let engine = builder.open_in_memory().unwrap();
+    let admin = key(&engine, "admin").secret;
+    let expected = [
+        (
+            "POST",
+            "/api/Actions/RebootWorkSpace?workSpaceId=%ZZ",
+            "RebootWorkSpace",
+        ),
+        (
+            "POST",
+            "/api/Information/RemoveWorkSpaceDbEntry?workSpaceId=%ZZ",
+            "RemoveWorkSpaceDbEntry",
+        ),
+        ("PUT", "/operator/workspaces/ws-1", "UpdateWorkSpace"),
+        (
+            "PUT",
+            "/operator/workspaces/ws-1/litigation-hold",
+            "PlaceLitigationHold",
+        ),
+        ("DELETE", "/operator/telemetry", "RemoveTelemetry"),
+        ("POST", "/operator/keys", "IssueKey"),
+        ("DELETE", "/operator/keys/1?force=x", "RevokeKey"),
+    ];
+    let ask = |method: &str, target: &str| {
+        let request = Request::builder().method(method).uri(target);
+        let request = request
+            .header("x-api-key", &admin)
+            .header("content-type", "application/json");
+        let response = engine.handle(request.body(Bytes::from_static(b"[")).unwrap());
+        response.status().as_u16()
+    };
+    for left in [32 * MIB, 0] {
+        free.store(left, Ordering::SeqCst);
+        for (method, target, _) in expected {
+            assert_eq!(ask(method, target), 400, "{method} {target}, {left}");
+        }
+    }
+    assert_eq!(*said.lock().unwrap(), expected.map(|(.., action)| action));
+    let rows = engine.admin_activity(100).unwrap().len();
+    assert_eq!(rows, 1 + expected.len(), "one of the key");
+}
+
+#[test]
 fn file_opened_twice_in_one_process_is_already_open() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.redb");

@@ -100,7 +100,7 @@ impl World {
         let _ = engine.complete_action(id);
         let _ = engine.fail_action(id, FailedState::Error, None);
         let _ = engine.remove_workspace("ws-9");
-        let _ = engine.audit_access(AuditAction::BackUp, None, None);
+        let _ = engine.audit_access(AuditAction::BackUp, None, None, None);
         let issued = engine.issue_key(self.key()).map(|issued| issued.info.id);
         let _ = engine.issue_key_shown(self.key(), |_| Ok::<_, deskfleet::EngineError>(()));
         let _ = engine.revoke_key(issued.clone().unwrap_or(0));

@@ -303,6 +303,61 @@ fn removal_over_http_needs_a_selection_that_it_knows_and_the_scope_admin() {
 }
 
 #[test]
+fn removal_that_is_refused_over_http_has_one_row_and_stays_refused_on_a_full_disk() {
+    let (engine, _disk, free) = engine();
+    engine
+        .put_workspace(Workspace {
+            id: "ws-1".into(),
+            ..Workspace::default()
+        })
+        .unwrap();
+    engine.place_hold("ws-1", "A", None).unwrap();
+    let key = |scope| {
+        let key = NewKey {
+            name: format!("{scope:?}"),
+            scopes: [scope].into_iter().collect(),
+            expires: None,
+        };
+        engine.issue_key(key).unwrap().secret
+    };
+    let (admin, act) = (key(Scope::Admin), key(Scope::Act));
+    let ask = |key: &str, query: &str| {
+        let request = Request::delete(format!("/operator/telemetry?{query}"));
+        let request = request.header("x-api-key", key).body(Bytes::new()).unwrap();
+        engine.handle(request).status().as_u16()
+    };
+    let before = engine.admin_activity(100).unwrap().len();
+    let refusals = || {
+        let rows = engine.admin_activity(100).unwrap();
+        let new = rows[..rows.len() - before].iter().rev();
+        new.map(|row| {
+            (
+                row.workspace_id.clone().unwrap(),
+                row.detail.clone().unwrap(),
+            )
+        })
+        .collect::<Vec<_>>()
+    };
+    let of = |detail: &str| ("ws-1".to_owned(), detail.to_owned());
+    assert_eq!(ask(&admin, "instance=ws-1"), 409);
+    assert_eq!(refusals(), [of("LitigationHold")]);
+    assert_eq!(ask(&act, "instance=ws-1"), 403);
+    assert_eq!(ask(&admin, "instance=ws-1&stream=x"), 400);
+    let all = ["LitigationHold", "InsufficientScope", "InvalidParameter"];
+    assert_eq!(refusals(), all.map(of));
+    free.store(0, Ordering::SeqCst);
+    assert_eq!(ask(&admin, "instance=ws-1"), 409);
+    assert_eq!(ask(&act, "instance=ws-1"), 403);
+    assert_eq!(ask(&admin, "instance=ws-1&stream=x"), 400);
+    let all = [
+        "LitigationHold (2 times)",
+        "InsufficientScope",
+        "InvalidParameter",
+    ];
+    assert_eq!(refusals(), all.map(of));
+}
+
+#[test]
 fn removal_on_a_full_disk_removes_the_segments_and_lets_posts_in_again() {
     let (engine, disk, free) = engine();
     let large = |id: usize| {

@@ -78,7 +78,7 @@ export interface AdminActivity {
     newState: string | null;
     /** When the action ended, or was refused. */
     completedTime: string | null;
-    /** Code of the refusal, what the host said of a failure, or what changed of an identity; then how many calls the row counts. */
+    /** Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out; then how many calls the row counts. */
     detail: string | null;
     /** Name of the key used; null where the host itself acted. */
     apiKeyName: string | null;
@@ -155,7 +155,7 @@ export interface AuditPage {
  * - `Accepted`: Accepted and still running.
  * - `Completed`: Done.
  * - `Failed`: Accepted, then failed.
- * - `Refused`: Refused; `detail` is the code of the problem.
+ * - `Refused`: Refused; `detail` begins with the code of the problem.
  * - `NoChange`: Accepted, with nothing to do.
  * - `Cancelled`: Accepted, then cancelled by another action.
  */
@@ -185,7 +185,7 @@ export interface AuditRow {
     newState: string | null;
     /** When the action ended, or was refused. */
     completedTime: string | null;
-    /** Code of the refusal, what the host said of a failure, or what changed of an identity; then how many calls the row counts. */
+    /** Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out; then how many calls the row counts. */
     detail: string | null;
     /** Name of the key used; null where the host itself acted. */
     apiKeyName: string | null;

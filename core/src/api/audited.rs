@@ -3,23 +3,36 @@
 use http::Method;
 use http::request::Parts;
 
+use crate::error::Result;
 use crate::model::AuditAction;
-use crate::mutation::{AuditAccess, AuditRefusal, Caller};
+use crate::mutation::{AuditAccess, AuditRefusal, Caller, refused_with};
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
 
 use super::endpoint::Route;
+use super::parameters::{EXPORT, NEXT_TOKEN};
 
-/// What a request hands out that has a row in the audit; one for the head alone hands out nothing.
-pub(super) fn handed_out(route: &Route, head: &Parts) -> Option<AuditAction> {
-    let is_whole = head.method != Method::HEAD;
-    route
-        .audited
-        .filter(|action| is_whole && action.is_access())
+/// What the audit calls a request; a list has a row where it is read for an export.
+fn action(route: &Route, head: &Parts) -> Result<Option<AuditAction>> {
+    if !is_list(route) {
+        return Ok(route.audited);
+    }
+    let is_export = Query::new(head.uri.query()).flag(EXPORT.name)?;
+    Ok(is_export.then_some(AuditAction::QueryExport))
 }
 
-/// The row of what a request hands out, with the parameters that were given.
+fn is_list(route: &Route) -> bool {
+    route.query.contains(&EXPORT)
+}
+
+/// What a request hands out that has a row in the audit; one for the head alone hands out nothing.
+pub(super) fn handed_out(route: &Route, head: &Parts) -> Result<Option<AuditAction>> {
+    let is_whole = head.method != Method::HEAD;
+    Ok(action(route, head)?.filter(|action| is_whole && action.is_access()))
+}
+
+/// The row of what a request hands out, with the parameters that were given; all pages of a list have the same.
 pub(super) fn access(
     action: AuditAction,
     route: &Route,
@@ -27,11 +40,14 @@ pub(super) fn access(
     head: &Parts,
 ) -> AuditAccess {
     let query = Query::new(head.uri.query());
-    let given = route.query.iter().filter_map(|parameter| {
+    let list = is_list(route).then(|| route.path.to_owned());
+    let parameters = route.query.iter();
+    let parameters = parameters.filter(|parameter| ![EXPORT, NEXT_TOKEN].contains(parameter));
+    let given = parameters.filter_map(|parameter| {
         let value = query.text(parameter.name).filter(|text| !text.is_empty())?;
         Some(format!("{}={value}", parameter.name))
     });
-    let detail = given.collect::<Vec<_>>().join(" ");
+    let detail = list.into_iter().chain(given).collect::<Vec<_>>().join(" ");
     AuditAccess {
         action,
         detail: Some(detail).filter(|text| !text.is_empty()),
@@ -50,18 +66,37 @@ pub(super) fn refusal(
 ) -> Option<AuditRefusal> {
     // A key above its rate must not fill the audit.
     let is_audited = problem.code != Code::Throttled && head.method != Method::HEAD;
-    let action = route.audited.filter(|_| is_audited)?;
+    let action = action(route, head).ok()?.filter(|_| is_audited)?;
     let query = Query::new(head.uri.query());
     let on_workspace = matches!(
         action,
         AuditAction::PlaceHold | AuditAction::ReleaseHold | AuditAction::UpdateWorkspace
     );
     let segment = segments.first().filter(|_| on_workspace);
+    let workspace = if action == AuditAction::RemoveTelemetry {
+        "instance"
+    } else {
+        "workSpaceId"
+    };
+    // Those of a list are filters.
+    let given = |name| query.text(name).filter(|_| !is_list(route));
     Some(AuditRefusal {
         by: Caller::of(key),
         action,
-        code: problem.code.as_str().into(),
-        workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),
-        requester: query.text("requester"),
+        detail: refused_with(
+            problem.code.as_str(),
+            named_key(action, segments).as_deref(),
+        ),
+        workspace_id: segment.cloned().or_else(|| given(workspace)),
+        requester: given("requester"),
     })
+}
+
+/// The key that a request to revoke one names. What is no number may be a secret.
+fn named_key(action: AuditAction, segments: &[String]) -> Option<String> {
+    let id = segments
+        .first()
+        .filter(|_| action == AuditAction::RevokeKey);
+    let id: u64 = id?.parse().ok()?;
+    Some(format!("key {id}"))
 }

@@ -85,18 +85,15 @@ impl Completion {
         Self::Pending(outcomes, Respond(Box::new(make)))
     }
 
-    /// The response of a refusal, once the audit row is durable. Where nothing would have been changed, and there can be no row, it comes
-    /// without one.
+    /// The response of a refusal, once the audit row is durable. Where the row cannot be written, the response is the same, and the host is
+    /// notified.
     pub(super) fn refused(core: &EngineCore, row: AuditRefusal, problem: Problem) -> Self {
         let action = row.action;
         let outcomes = Outcomes::one(core.submit(row).claim);
         let make = move |core: &EngineCore, outcome: Outcome| {
-            match outcome {
-                Err(_) if action.is_access() => {
-                    let action = action.as_str();
-                    core.observe(&Event::Unaudited { action });
-                }
-                written => written?,
+            if outcome.is_err() {
+                let action = action.as_str();
+                core.observe(&Event::Unaudited { action });
             }
             Err(problem.into())
         };

@@ -268,7 +268,7 @@ impl Exchange {
         handle: impl FnOnce(&Admitted, &Parts) -> Handled,
     ) -> Handled {
         // Most requests hand out nothing that has a row, and a completion is large to move.
-        let Some(action) = audited::handed_out(call.route, &self.head) else {
+        let Some(action) = audited::handed_out(call.route, &self.head)? else {
             return handle(call, &self.head);
         };
         let completion = handle(call, &self.head)?;
@@ -276,13 +276,15 @@ impl Exchange {
         Ok(completion.once_audited(core, row))
     }
 
-    /// The response of a refusal; an audit row is durable before it. A store that is only read has none of who asked to read.
+    /// The response of a refusal; an audit row is durable before it. A store that is only read has none.
     fn refuse(&self, core: &EngineCore, problem: &Problem, call: Option<&Admitted>) -> Completion {
         let row = call.and_then(|call| {
             let (route, key) = (call.route, call.key.as_deref());
             audited::refusal(route, &call.segments, key, &self.head, problem)
         });
-        if let Some(row) = row.filter(|row| !core.store.is_read_only() || !row.action.is_access()) {
+        if let Some(row) = row
+            && !core.store.is_read_only()
+        {
             return Completion::refused(core, row, problem.clone());
         }
         Completion::Response(super::problem(core, problem, self.traceparent()))

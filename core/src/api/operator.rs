@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use http::Response;
 
+use crate::domain::validation;
+use crate::engine_core::Outcomes;
 use crate::error::EngineError;
 use crate::model::{
     AuditAction, AuditResult, IssuedKey, Stream, TelemetrySelection, WorkspaceView,
@@ -93,9 +95,11 @@ pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
         stream: query.one_of("stream", &Stream::ALL, Stream::name)?,
         before: query.time("before")?,
     };
-    let removed = call.core.remove_telemetry(&selection, call.caller())?;
-    let body = reply::view(&removed);
-    Ok(Completion::Response(reply::ok(reply::JSON, body)))
+    validation::selection(&selection).map_err(EngineError::from)?;
+    let removed = call.core.remove_telemetry(&selection, call.caller());
+    // The removal writes its own row, also where it is refused.
+    let respond = move || Ok(reply::ok(reply::JSON, reply::view(&removed?)));
+    Ok(Completion::after(Outcomes::all(Vec::new()), respond))
 }
 
 pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {

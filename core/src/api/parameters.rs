@@ -49,6 +49,15 @@ pub(super) const OVERRIDE: Param = Param {
     ..FORCE
 };
 
+/// Of a list: whether it is read for an export, which the audit has a row of.
+pub(super) const EXPORT: Param = Param {
+    name: "export",
+    ..FORCE
+};
+
+/// Where a page of a list begins.
+pub(super) const NEXT_TOKEN: Param = text("nextToken");
+
 const LIMIT: Param = Param {
     name: "limit",
     kind: ParamKind::Int32 {
@@ -74,7 +83,7 @@ pub(super) const FORMAT: Param = text("format");
 
 pub(super) const PREVIEW_PARAMS: &[Param] = &[text("fields"), FORMAT];
 
-pub(super) const PAGING: &[Param] = &[LIMIT, text("nextToken")];
+pub(super) const PAGING: &[Param] = &[LIMIT, NEXT_TOKEN];
 
 pub(super) const NUMBER_OF_ACTIVITIES: Param = Param {
     name: "numberOfActivities",
@@ -100,7 +109,8 @@ pub(super) const WORKSPACE_FILTERS: &[Param] = &[
     text("computeTypeName"),
     text("q"),
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
+    EXPORT,
 ];
 
 pub(super) const EXPORT_PARAMS: &[Param] = &[
@@ -128,7 +138,8 @@ pub(super) const HOLDS: &[Param] = &[
     text("fields"),
     FORMAT,
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
+    EXPORT,
 ];
 
 /// The same with a window, and with more rows on a page of columns.
@@ -146,7 +157,8 @@ pub(super) const WORKSPACE_ROWS: &[Param] = &[
     text("fields"),
     FORMAT,
     LIMIT_OF_COLUMNS,
-    text("nextToken"),
+    NEXT_TOKEN,
+    EXPORT,
 ];
 
 pub(super) const ADVICE_PARAMS: &[Param] = &[
@@ -163,7 +175,7 @@ pub(super) const ADVICE_PARAMS: &[Param] = &[
     text("fields"),
     FORMAT,
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
 ];
 
 pub(super) const PROCESSES_PARAMS: &[Param] = &[
@@ -174,7 +186,7 @@ pub(super) const PROCESSES_PARAMS: &[Param] = &[
     text("fields"),
     FORMAT,
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
 ];
 
 pub(super) const TIMELINE_PARAMS: &[Param] = &[
@@ -187,7 +199,7 @@ pub(super) const TIMELINE_PARAMS: &[Param] = &[
     text("fields"),
     FORMAT,
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
 ];
 
 pub(super) const TOP_PARAMS: &[Param] = &[
@@ -201,7 +213,7 @@ pub(super) const TOP_PARAMS: &[Param] = &[
     text("fields"),
     FORMAT,
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
 ];
 
 pub(super) const SERIES: &[Param] = &[
@@ -246,11 +258,11 @@ pub(super) const HISTORY_PARAMS: &[Param] = &[
     time("from"),
     time("to"),
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
 ];
 
 pub(super) const ACTION_FILTERS: &[Param] =
-    &[text("state"), text("workSpaceId"), LIMIT, text("nextToken")];
+    &[text("state"), text("workSpaceId"), LIMIT, NEXT_TOKEN];
 
 pub(super) const AUDIT_FILTERS: &[Param] = &[
     time("from"),
@@ -260,7 +272,8 @@ pub(super) const AUDIT_FILTERS: &[Param] = &[
     text("action"),
     text("result"),
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
+    EXPORT,
 ];
 
 pub(super) const EVENT_PARAMS: &[Param] = &[
@@ -270,5 +283,5 @@ pub(super) const EVENT_PARAMS: &[Param] = &[
         required: false,
     },
     LIMIT,
-    text("nextToken"),
+    NEXT_TOKEN,
 ];

@@ -11,6 +11,8 @@ use crate::timestamp::Timestamp;
 
 use super::validation::{self, Violation};
 
+/// What audit, events and holds call the host itself.
+pub(crate) const HOST_NAME: &str = "host";
 /// What every secret begins with, so that a person or a scanner knows one.
 const PREFIX: &str = "dfk_";
 /// Random bytes of a secret.
@@ -62,7 +64,7 @@ pub(crate) fn is_unexpired(expires: Option<Timestamp>, now: Timestamp) -> bool {
     expires.is_none_or(|expires| now < expires)
 }
 
-/// Checks the name of a new key: it looks like no other one.
+/// Checks the name of a new key: it looks like no other one, and is not that of the host.
 pub(crate) fn check_name(name: &str) -> Result<(), Violation> {
     let field = "name";
     validation::short_text(field, name)?;
@@ -70,6 +72,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), Violation> {
         "The field name must hold printable characters and spaces, and neither begin nor end with a space."
     } else if name.contains(|char: char| char.is_ascii_alphabetic()) && name.contains(looks_latin) {
         "The field name must not mix Latin letters with those of a script in which some look the same."
+    } else if id_key(name) == HOST_NAME {
+        "The field name must not be host: the audit calls the host itself so."
     } else {
         return Ok(());
     };
@@ -207,6 +211,7 @@ mod tests {
             "админ",
             "デスク ops",
             "a_b/c.d (1)",
+            "host 1",
         ] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
@@ -226,6 +231,9 @@ mod tests {
             "\u{ff41}dmin",
             "\u{1d41a}dmin",
             "\u{e000}",
+            "host",
+            "Host",
+            "HOST",
         ] {
             assert!(check_name(name).is_err(), "{name:?}");
         }

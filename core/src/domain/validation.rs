@@ -2,7 +2,7 @@
 
 use crate::limits::{REQUESTER_MAX, TEXT_MAX, WORKSPACE_FIELD_MAX, WORKSPACE_ID_MAX};
 use crate::model::identity::is_invisible;
-use crate::model::{FieldSpec, FieldValue, Fields, RecordRef, Workspace};
+use crate::model::{FieldSpec, FieldValue, Fields, RecordRef, TelemetrySelection, Workspace};
 
 /// A value that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +86,16 @@ pub(crate) fn short_text(field: &'static str, text: &str) -> Result<(), Violatio
         return Ok(());
     }
     let message = format!("The field {field} must be a string of 1 to {TEXT_MAX} characters.");
+    Err(Violation { field, message })
+}
+
+/// Checks a selection of telemetry to remove: one that names nothing would select everything.
+pub(crate) fn selection(selection: &TelemetrySelection) -> Result<(), Violation> {
+    if *selection != TelemetrySelection::default() {
+        return Ok(());
+    }
+    let message = "Say what to remove: an instance, a stream, or a time.".to_owned();
+    let field = "instance";
     Err(Violation { field, message })
 }
 

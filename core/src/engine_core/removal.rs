@@ -1,6 +1,7 @@
 //! Removing telemetry that was selected: first from the queue, then from history and from what is made of it.
 
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::domain::validation;
+use crate::error::{ErrorKind, Result};
 use crate::model::{RemovedTelemetry, TelemetrySelection, WriteClass};
 use crate::mutation::{Caller, Derived, RemoveTelemetry, Removing, Span};
 use crate::store::held;
@@ -19,10 +20,7 @@ impl EngineCore {
         selection: &TelemetrySelection,
         by: Caller,
     ) -> Result<RemovedTelemetry> {
-        if *selection == TelemetrySelection::default() {
-            let said = "Say what to remove: an instance, a stream, or a time.";
-            return Err(EngineError::invalid("instance", said));
-        }
+        validation::selection(selection)?;
         let begin = RemoveTelemetry::Begin(selection.clone(), by);
         let row = self.run(begin)?.row;
         let mut removed = self.remove_queued(selection)?;

@@ -152,9 +152,14 @@ impl EngineCore {
         while let Some(step) = next {
             next = self.take_step(step)?;
         }
-        if omit.is_some() && !pass.is_written(&self.store.snapshot()?)? {
-            // A hold was placed meanwhile: the next pass goes on by the names of now.
-            return Ok(Some((0, 0)));
+        let mut omitted = 0;
+        if omit.is_some() {
+            let snapshot = self.store.snapshot()?;
+            omitted = pass.omitted(&snapshot)?;
+            if !pass.is_written(&snapshot)? {
+                // A hold was placed meanwhile: the next pass goes on by the names of now.
+                return Ok(Some((0, omitted)));
+            }
         }
         let records = pass.records();
         self.store.recycle_segments(self.is_short_of_space());
@@ -162,7 +167,7 @@ impl EngineCore {
         if !self.is_node() {
             self.observe(&Event::Filed { records });
         }
-        Ok(Some((records, pass.omitted())))
+        Ok(Some((records, omitted)))
     }
 
     fn begin_pass(&self, omit: Option<Omit<'_>>) -> Result<Option<Pass>> {

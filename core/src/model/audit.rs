@@ -126,7 +126,7 @@ pub enum AuditResult {
     Completed,
     /// Accepted, then failed.
     Failed,
-    /// Refused; `detail` is the code of the problem.
+    /// Refused; `detail` begins with the code of the problem.
     Refused,
     /// Accepted, with nothing to do.
     NoChange,
@@ -190,7 +190,8 @@ pub struct AuditEntry {
     pub new_state: Option<String>,
     /// When the action ended, or was refused.
     pub completed_time: Option<Timestamp>,
-    /// Code of the refusal, what the host said of a failure, or what changed of an identity; then how many calls the row counts.
+    /// Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out;
+    /// then how many calls the row counts.
     pub detail: Option<String>,
     /// Name of the key used; null where the host itself acted.
     pub api_key_name: Option<String>,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::domain::keys::HOST_NAME;
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
 use crate::limits::{REPEATABLE_ROWS_ALL_MAX, REPEATABLE_ROWS_MAX, TEXT_MAX, WORKSPACE_ID_MAX};
@@ -10,7 +11,7 @@ use crate::store::repeats::Counted;
 use crate::store::table::{Read as _, Table};
 use crate::store::{audit, meta};
 
-use super::{Caller, Context, HOST_NAME, Mutation, Outcome};
+use super::{Caller, Context, Mutation, Outcome};
 
 /// What says whose a workspace is, by the names of the fields.
 pub(super) fn identity(of: &Workspace) -> [(&'static str, Option<&str>); 3] {
@@ -25,6 +26,17 @@ pub(super) fn identity(of: &Workspace) -> [(&'static str, Option<&str>); 3] {
 const OF_ALL: &str = "";
 /// The same of rows of what was handed out: no id has a line feed.
 const OF_ACCESS: &str = "\n";
+
+/// Between the code of a refusal and the key that it is about; no code has it.
+const CODE_END: &str = ": ";
+
+/// The detail of the row of a refusal.
+pub(crate) fn refused_with<'c>(code: &'c str, key: Option<&str>) -> Cow<'c, str> {
+    key.map_or_else(
+        || code.into(),
+        |key| format!("{code}{CODE_END}{key}").into(),
+    )
+}
 
 /// The detail of a row that counts `count` calls.
 fn times(detail: Option<&str>, count: u64) -> Option<String> {
@@ -160,6 +172,9 @@ impl Context<'_, '_> {
                     .api_key_name
                     .clone()
                     .unwrap_or_else(|| HOST_NAME.to_owned());
+                if let (AuditResult::Refused, Some(detail)) = (result, &mut entry.detail) {
+                    detail.truncate(detail.find(CODE_END).unwrap_or(detail.len()));
+                }
                 if !is_named {
                     entry = AuditEntry {
                         workspace_id: None,
@@ -212,9 +227,10 @@ impl Context<'_, '_> {
         calls.put(self.tables, self.now)
     }
 
-    /// Writes the row of a refusal and hands the refusal back.
+    /// Writes the row of a refusal and hands the refusal back. The detail that the row has already is the key that it is about.
     pub(super) fn refused<T>(&mut self, mut row: Row, error: EngineError) -> Result<Outcome<T>> {
-        row.set_detail(error.kind().code());
+        let detail = refused_with(error.kind().code(), row.entry.detail.as_deref());
+        row.set_detail(&detail);
         self.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Err(error))
     }
@@ -224,8 +240,8 @@ impl Context<'_, '_> {
 #[derive(Debug)]
 pub(crate) struct AuditRefusal {
     pub(crate) action: AuditAction,
-    /// The code of the response.
-    pub(crate) code: Cow<'static, str>,
+    /// As [`refused_with`] writes it.
+    pub(crate) detail: Cow<'static, str>,
     pub(crate) workspace_id: Option<String>,
     pub(crate) requester: Option<String>,
     pub(crate) by: Caller,
@@ -237,7 +253,7 @@ impl Mutation for AuditRefusal {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         let mut row = context.row(self.action, &self.by, self.requester.as_deref());
         row.set_id(self.workspace_id);
-        row.set_detail(&self.code);
+        row.set_detail(&self.detail);
         context.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Ok(()))
     }

@@ -23,6 +23,7 @@ impl Mutation for IssueKey {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<KeyInfo>> {
         let mut row = context.row(AuditAction::IssueKey, &self.by, None);
         let others = keys::infos(context.tables)?;
+        row.set_detail(&self.key.name);
         if let Err(refusal) = rules::check_issue(&self.key, &others, context.now) {
             return context.refused(row, refusal);
         }
@@ -35,7 +36,6 @@ impl Mutation for IssueKey {
             last_used: None,
             revoked: None,
         };
-        row.set_detail(&info.name);
         context.write_row(row, AuditResult::Completed)?;
         let hash = self.hash;
         let key = StoredKey { hash, info };
@@ -62,6 +62,7 @@ impl Mutation for RevokeKey {
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         let mut row = context.row(AuditAction::RevokeKey, &self.by, None);
+        row.set_detail(&format!("key {}", self.id));
         let Some(mut key) = keys::get(context.tables, self.id)? else {
             let error = EngineError::new(ErrorKind::NotFound, "No such key.");
             return context.refused(row, error);

@@ -24,6 +24,7 @@ mod workspaces;
 use std::fmt;
 
 use crate::config::Config;
+use crate::domain::keys::HOST_NAME;
 use crate::error::Result;
 use crate::model::WriteClass;
 use crate::store::keys::LiveKey;
@@ -33,7 +34,7 @@ use crate::store::telemetry::filing::Slice;
 use crate::timestamp::Timestamp;
 
 pub(crate) use actions::{Act, CompleteAction, FailAction};
-pub(crate) use audit::{AuditAccess, AuditRefusal};
+pub(crate) use audit::{AuditAccess, AuditRefusal, refused_with};
 pub(crate) use dispatch::{DispatchAction, NoteAction};
 pub(crate) use holds::{PlaceHold, ReleaseHold};
 pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported};
@@ -71,9 +72,6 @@ pub(crate) trait Logged {}
 
 #[cfg(not(feature = "cluster"))]
 impl<M> Logged for M {}
-
-/// What the audit calls the host itself.
-const HOST_NAME: &str = "host";
 
 /// Who asks for a change.
 #[derive(Debug, Clone, PartialEq, Eq)]

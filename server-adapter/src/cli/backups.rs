@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use deskfleet::Engine;
+use deskfleet::{AuditAction, Engine, error_chain};
 use deskfleet_server::Backups;
 
 use super::failure::Failure;
@@ -65,13 +65,25 @@ impl BackupThread {
 fn run(engine: &Engine, backups: Option<&Backups>, commands: &Receiver<Command>) {
     for command in commands {
         match (command, backups) {
-            // It has said what became of it.
-            (Command::Backup, Some(backups)) => drop(backups.write(engine)),
+            (Command::Backup, Some(backups)) => write(engine, backups),
             (Command::Backup, None) => {
                 log!("There is no folder for backups; start with --backups FOLDER.");
             }
             (Command::End, Some(backups)) => return backups.wait(),
             (Command::End, None) => return,
         }
+    }
+}
+
+/// Writes a copy for the host, with its audit row. The log has a line about the copy already.
+fn write(engine: &Engine, backups: &Backups) {
+    let written = backups.write(engine);
+    let (file, refused) = match &written {
+        Ok(backup) => (Some(backup.file.as_str()), None),
+        Err(error) => (None, Some(error.kind().into())),
+    };
+    if let Err(error) = engine.audit_access(AuditAction::BackUp, None, file, refused) {
+        let said = error_chain(&error);
+        log!("deskfleet: the audit row of the backup could not be written: {said}");
     }
 }

@@ -112,7 +112,8 @@ fn rows_of_server(client: Client, rows: ListedRows, (from, to): Span) -> Rows {
             path.extend(["&", name, "=", &time.to_string()]);
         }
     }
-    let mut next = Some(path.clone());
+    // The audit has a row of the export, and not of each page.
+    let mut next = Some(format!("{path}&export=true"));
     let mut tokens = PageTokens::default();
     let pages = std::iter::from_fn(move || {
         let page = page(&client, &next.take()?).and_then(|mut page| {

@@ -64,7 +64,7 @@ fn into_store(
     }
     let when_locked = format!(
         "If that is a running server, import through it:\n  \
-         deskfleet import {} --url http://127.0.0.1:8080 --key-file FILE",
+         deskfleet import {} --url http://HOST:PORT --key-file FILE",
         file.display()
     );
     let engine = open_to_change(configuration, into, &when_locked)?;

@@ -8,7 +8,7 @@ use super::output::{data, data_json, say};
 use super::store::{file, open_existing, open_read_only, open_to_change};
 
 const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
-    curl -H \"X-Api-Key: $ADMIN_KEY\" http://127.0.0.1:8080/operator/keys\n\
+    curl -H \"X-Api-Key: $ADMIN_KEY\" http://HOST:PORT/operator/keys\n\
     with -X POST -H 'content-type: application/json' -d '{\"name\":\"desk\",\"scopes\":[\"read\"]}' to issue one,\n\
     or -X DELETE and the key's id as a last segment to revoke one.";
 

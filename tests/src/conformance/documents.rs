@@ -132,6 +132,7 @@ const FILTERS: &[&str] = &[
     "q",
     "limit",
     "nextToken",
+    "export",
 ];
 const QUERY_SERIES: &[&str] = &[
     "instanceId",
@@ -170,6 +171,7 @@ const QUERY_WORKSPACES: &[&str] = &[
     "format",
     "limit",
     "nextToken",
+    "export",
 ];
 const QUERY_PROCESSES: &[&str] = &[
     "instanceId",
@@ -204,6 +206,7 @@ const QUERY_HOLDS: &[&str] = &[
     "format",
     "limit",
     "nextToken",
+    "export",
 ];
 
 const QUERY_ADVICE: &[&str] = &[
@@ -233,6 +236,7 @@ const AUDIT: &[&str] = &[
     "result",
     "limit",
     "nextToken",
+    "export",
 ];
 
 /// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.

@@ -199,10 +199,15 @@ fn names_in_use() -> Case {
     Case::new("9 keys", "two live keys of one name")
         .call(taken("reader"))
         .call(taken("READER"))
-        .call(super::audit::newest(&[Row {
-            detail: "\"DuplicateKeyName (2 times)\"".to_owned(),
-            ..refused_row("IssueKey", "DuplicateKeyName")
-        }]))
+        .call(taken("reader"))
+        .call(super::audit::newest(&[
+            refused_row("IssueKey", "DuplicateKeyName: READER"),
+            refused_row("IssueKey", "DuplicateKeyName: reader (2 times)"),
+        ]))
+        .call(named("Host", "").refused("InvalidBody").error(
+            "$.name",
+            "The field name must not be host: the audit calls the host itself so.",
+        ))
         .call(named("reader ", "").refused("InvalidBody"))
         .call(named("re\u{430}der", "").refused("InvalidBody"))
         .call(named("\u{202e}reader", "").refused("InvalidBody"))
@@ -228,6 +233,10 @@ fn last_admin() -> Case {
         .call(last(""))
         .call(last("?force=false"))
         .call(last("?force="))
+        .call(super::audit::newest(&[refused_row(
+            "RevokeKey",
+            "LastAdminKey: operator-desk (3 times)",
+        )]))
         .call(revoke("?force=yes").refused("InvalidParameter").error(
             "force",
             "The value 'yes' is not valid. Send one of true, false.",
@@ -250,11 +259,33 @@ fn revoke_twice() -> Case {
         .call(call("DELETE admin /operator/keys/«read id»"))
         .clock(60)
         .call(call("DELETE admin /operator/keys/«read id»"));
-    ["999999", "0", "x", "-1", "99999999999999999999999"]
-        .into_iter()
-        .fold(case, |case, id| {
-            case.call(call(&format!("DELETE admin /operator/keys/{id}")).refused("NotFound"))
-        })
+    let unknown = [
+        ("999999", "NotFound: key 999999"),
+        ("0", "NotFound: key 0"),
+        ("x", "NotFound"),
+        ("-1", "NotFound (2 times)"),
+        ("99999999999999999999999", "NotFound (3 times)"),
+    ];
+    // The key of the reader is revoked.
+    let newest = |row: Row| {
+        call("GET admin /api/Information/GetAdminActivity?numberOfActivities=1")
+            .gives(format!("[{}]", row.text()))
+    };
+    let at = |row: Row| Row {
+        time: "2026-11-20T12:01:00Z",
+        ..row
+    };
+    let case = unknown.into_iter().fold(case, |case, (id, detail)| {
+        case.call(call(&format!("DELETE admin /operator/keys/{id}")).refused("NotFound"))
+            .call(newest(at(refused_row("RevokeKey", detail))))
+    });
+    let without_scope = Row {
+        requester: "service-desk".to_owned(),
+        key: "\"service-desk\"",
+        ..at(refused_row("RevokeKey", "InsufficientScope: key 2"))
+    };
+    case.call(call("DELETE act /operator/keys/2").refused("InsufficientScope"))
+        .call(newest(without_scope))
 }
 
 /// A client learns the scopes of its own key, and nothing of others.

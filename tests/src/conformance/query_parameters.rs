@@ -46,7 +46,7 @@ fn unknown() -> Case {
             "workSpaceId=ws-1&colour=red",
             "'colour'. This question has workSpaceId, from, to, fields, format, limit, nextToken.",
         ),
-        ("holds", "hold=x", "'hold'. This question has workSpId, state, username, region, directoryId, runningMode, computeTypeName, q, sort, fields, format, limit, nextToken."),
+        ("holds", "hold=x", "'hold'. This question has workSpId, state, username, region, directoryId, runningMode, computeTypeName, q, sort, fields, format, limit, nextToken, export."),
         ("advice", "regions=eu", "'regions'. Did you mean 'region'?"),
         ("events", "afer=1", "'afer'. Did you mean 'after'?"),
         (

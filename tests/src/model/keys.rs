@@ -30,7 +30,7 @@ impl World {
             expires,
         });
         let Some(issued) = same(issued, refusal.map_or(Ok(()), Err)) else {
-            self.key_refused(AuditAction::IssueKey, refusal);
+            self.key_refused(AuditAction::IssueKey, refusal, &name);
             return;
         };
         assert!(
@@ -61,7 +61,8 @@ impl World {
             .collect();
         let Some(&index) = nth.of(&active) else {
             same(self.engine.revoke_key(u64::MAX), Err(ErrorKind::NotFound));
-            self.key_refused(AuditAction::RevokeKey, Some(ErrorKind::NotFound));
+            let key = format!("key {}", u64::MAX);
+            self.key_refused(AuditAction::RevokeKey, Some(ErrorKind::NotFound), &key);
             return;
         };
         let id = self.keys[index].id;
@@ -76,7 +77,8 @@ impl World {
         } else if last {
             let refusal = ErrorKind::LastAdminKey;
             same(self.engine.revoke_key(id), Err(refusal));
-            self.key_refused(AuditAction::RevokeKey, Some(refusal));
+            let name = self.keys[index].name.clone();
+            self.key_refused(AuditAction::RevokeKey, Some(refusal), &name);
             return;
         } else {
             self.engine.revoke_key(id).expect("a key");
@@ -89,9 +91,13 @@ impl World {
         key.revoked.is_none() && key.expires.is_none_or(|expires| self.now < expires)
     }
 
-    fn key_refused(&mut self, action: AuditAction, refusal: Option<ErrorKind>) {
-        let row = Row::refused(self.now, action, refusal.expect("a refusal"));
-        self.fleet.note(row);
+    fn key_refused(&mut self, action: AuditAction, refusal: Option<ErrorKind>, key: &str) {
+        let refusal = refusal.expect("a refusal");
+        let row = Row::refused(self.now, action, refusal);
+        self.fleet.note(Row {
+            detail: Some(Some(format!("{refusal:?}: {key}"))),
+            ..row
+        });
     }
 
     fn key_row(&mut self, action: AuditAction, name: String) {

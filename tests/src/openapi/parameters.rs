@@ -77,6 +77,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("query runningMode", "Running mode of the workspaces, likewise."),
     ("query computeTypeName", "Compute type of the workspaces, likewise."),
     ("after", "Number of an event: those after it are returned. Absent: a page begins with the oldest event that is kept, a stream now."),
+    ("export", "Whether the page is read for an export: then the audit has a row `QueryExport`, which counts the pages that say so."),
     ("force", "Whether the last admin key is revoked too."),
 ];
 

@@ -139,7 +139,8 @@ impl Engine {
     }
 
     /// Writes the audit row of something that the host hands out beside the engine's own endpoints, such as a copy of the store, before
-    /// the first byte of it leaves: to the key that asked, or refused with this code. Calls of one key and minute share a row.
+    /// the first byte of it leaves: to the key that asked or `None` for the host itself, or refused with this code. `detail` says what
+    /// of it, such as the name of a file. Calls of one key, minute and detail share a row.
     ///
     /// On a full disk there is no row; the observer gets [`Event::Unaudited`](crate::Event::Unaudited).
     ///
@@ -149,11 +150,12 @@ impl Engine {
         &self,
         action: AuditAction,
         key: Option<&KeyInfo>,
+        detail: Option<&str>,
         refused: Option<Code>,
     ) -> Result<()> {
         self.core().audit_access(AuditAccess {
             action,
-            detail: None,
+            detail: detail.map(str::to_owned),
             refused: refused.map(|code| code.as_str().into()),
             by: Caller {
                 key: key.map(|key| (key.id, key.name.clone())),

@@ -14,7 +14,7 @@ impl Engine {
     /// Issues an API key. The secret is in the result and nowhere else.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a name that is empty, too long or looks like another, no scope, or an expiry that has passed;
+    /// [`ErrorKind::InvalidParameter`] on a name that is empty, too long, looks like another or is `host`, no scope, or an expiry that has passed;
     /// [`ErrorKind::DuplicateKeyName`] while a key of that name, compared without case, is accepted.
     pub fn issue_key(&self, key: NewKey) -> Result<IssuedKey> {
         self.issue_key_shown(key, |_| Ok(()))

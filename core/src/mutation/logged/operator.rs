@@ -19,7 +19,7 @@ impl Logged for AuditRefusal {
 
     fn encode(&self, to: &mut Encoder) {
         to.variant(&AuditAction::ALL, &self.action);
-        to.text(&self.code);
+        to.text(&self.detail);
         to.option_text(self.workspace_id.as_deref());
         to.option_text(self.requester.as_deref());
         encode_caller(&self.by, to);
@@ -28,7 +28,7 @@ impl Logged for AuditRefusal {
     fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
         Ok(Self {
             action: from.variant(&AuditAction::ALL)?,
-            code: from.text()?.to_owned().into(),
+            detail: from.text()?.to_owned().into(),
             workspace_id: owned(from.option_text()?),
             requester: owned(from.option_text()?),
             by: decode_caller(from)?,

@@ -29,7 +29,7 @@ use super::history::{self, PartHead, PartWriter};
 use super::key_name;
 use super::pending_block::{self, Oldest, PendingBlock};
 use super::queue::{keep_damaged, remove_filed};
-use super::removal::Removal;
+use super::removal::{Omitted, Removal};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
 use super::work::Work;
@@ -69,8 +69,8 @@ pub(crate) struct Pass {
     is_essential: bool,
     /// By these it leaves records out.
     held: Option<Arc<HeldNames>>,
-    /// Records that it leaves out.
-    omitted: u64,
+    /// What it leaves out.
+    omitted: Omitted,
     /// How far the queue is filed once the slice before is written.
     filed: Filed,
     last_block: u64,
@@ -105,14 +105,12 @@ impl Pass {
             return Ok(None);
         };
         let records = rows.len() as u64;
-        if let Some(removal) = removal {
-            rows.drop_where(0, |rows, row| removal.has(rows, row));
-        }
+        let omitted = removal.map(|removal| removal.drop_from(&mut rows));
         Ok(Some(Self {
             records,
             is_essential: removal.is_some(),
             held: removal.map(|removal| Arc::clone(&removal.held)),
-            omitted: records.saturating_sub(rows.len() as u64),
+            omitted: omitted.unwrap_or_default(),
             filed: meta::filed(read)?,
             last_block,
             damaged,
@@ -131,9 +129,13 @@ impl Pass {
         self.records
     }
 
-    /// Records that it leaves out.
-    pub(crate) fn omitted(&self) -> u64 {
-        self.omitted
+    /// Records that it has left out, as far as it is written.
+    pub(crate) fn omitted(&self, read: &impl Read) -> Result<u64> {
+        if self.is_written(read)? {
+            return Ok(self.omitted.all());
+        }
+        let place = meta::filed(read)?.pass;
+        Ok(place.map_or(0, |place| self.omitted.until(&place.bucket)))
     }
 
     /// Whether all of it is written.

@@ -1,6 +1,6 @@
 //! What a removal leaves out of filing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -22,8 +22,38 @@ pub(crate) struct Removal<'o> {
 }
 
 impl Removal<'_> {
-    pub(super) fn has(&self, rows: &Rows, row: usize) -> bool {
-        (self.omit)(&self.held, rows, row)
+    /// Drops the rows that are left out.
+    pub(super) fn drop_from(&self, rows: &mut Rows) -> Omitted {
+        let mut omitted = Omitted::default();
+        rows.drop_where(0, |rows, row| {
+            let is_omitted = (self.omit)(&self.held, rows, row);
+            if is_omitted {
+                let bucket = history::bucket_prefix(rows.bucket(row));
+                *omitted.0.entry(bucket).or_default() += 1;
+            }
+            is_omitted
+        });
+        omitted
+    }
+}
+
+/// How many records a pass leaves out of each bucket.
+#[derive(Debug, Default)]
+pub(super) struct Omitted(BTreeMap<Vec<u8>, u64>);
+
+impl Omitted {
+    /// Those of all buckets.
+    pub(super) fn all(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Those of the buckets that are filed where the pass has come to `bucket`.
+    pub(super) fn until(&self, bucket: &[u8]) -> u64 {
+        let filed = self
+            .0
+            .iter()
+            .take_while(|(omitted, _)| &***omitted <= bucket);
+        filed.map(|(_, count)| count).sum()
     }
 }
 

@@ -216,7 +216,11 @@ impl Rows {
     }
 
     /// Drops the rows from `first` on for which `is_dropped` holds; their values stay for as long as those of the others.
-    pub(super) fn drop_where(&mut self, first: usize, is_dropped: impl Fn(&Self, usize) -> bool) {
+    pub(super) fn drop_where(
+        &mut self,
+        first: usize,
+        mut is_dropped: impl FnMut(&Self, usize) -> bool,
+    ) {
         let kept = (first..self.len()).filter(|row| !is_dropped(self, *row));
         let kept: Vec<_> = kept
             .filter_map(|row| self.records.get(row).copied())

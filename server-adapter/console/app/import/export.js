@@ -70,7 +70,7 @@ export async function save(source, { format, from, to, instanceId }) {
         } else {
             for (let nextToken; nextToken !== null; ) {
                 report();
-                nextToken = (await part({ limit: 500, nextToken })).headers.get("x-next-token");
+                nextToken = (await part({ limit: 500, nextToken, export: true })).headers.get("x-next-token");
             }
         }
         await file.close();

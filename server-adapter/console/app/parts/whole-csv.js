@@ -23,7 +23,7 @@ export function WholeAsCsv({ path, query, member, columns, file }) {
         const { signal } = (running.current = new AbortController());
         setDone(0);
         try {
-            download(`${file}.csv`, await whole(pages(path, query(), signal), columns, member, setDone));
+            download(`${file}.csv`, await whole(pages(path, { ...query(), export: true }, signal), columns, member, setDone));
         } catch (error) {
             if (!signal.aborted) notify(`Not saved: ${error instanceof Error ? error.message : error}`, "bad");
         }

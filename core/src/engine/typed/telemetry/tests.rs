@@ -248,6 +248,34 @@ fn hold_placed_while_a_removal_files_the_queue_keeps_what_it_names() {
 }
 
 #[test]
+fn removal_that_a_hold_interrupts_counts_what_was_removed_before() {
+    let engine = builder().open_in_memory().unwrap();
+    // Every second desktop is kept, and those are more than a slice writes.
+    let sent: Vec<_> = (0..2000).map(|number| stats(number, 1, None)).collect();
+    engine.record_all(&sent).unwrap();
+    let workspace = Workspace {
+        id: "held".to_owned(),
+        ..Workspace::default()
+    };
+    engine.put_workspace(workspace).unwrap();
+    let omit = |_: &HeldNames, rows: &Rows, row: usize| {
+        rows.instance_id(row).ends_with(['1', '3', '5', '7', '9'])
+    };
+    let asked = Cell::new(0);
+    let go_on = || {
+        // Between the first slice and the second.
+        if asked.replace(asked.get() + 1) == 1 {
+            engine.place_hold("held", "A", None).unwrap();
+        }
+        true
+    };
+    let (filed, omitted) = engine.core().file_all(&go_on, Some(&omit)).unwrap();
+    assert!(filed < 2000, "a second pass goes on: {filed}");
+    assert_eq!(omitted, 1000);
+    assert_eq!(engine.queue_count(), 0);
+}
+
+#[test]
 fn nothing_is_filed_or_sealed_between_looking_up_and_removing() {
     let engine = builder().open_in_memory().unwrap();
     post(&engine, 0);

@@ -64,7 +64,7 @@ fn mutations() -> Vec<Sample> {
     };
     let refusal = AuditRefusal {
         action: AuditAction::UpdateWorkspace,
-        code: "InvalidBody".into(),
+        detail: "InvalidBody".into(),
         workspace_id: Some("ws-2".into()),
         requester: None,
         by: desk(),

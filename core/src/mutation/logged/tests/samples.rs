@@ -110,7 +110,7 @@ fn operator() -> BoxedStrategy<Sample> {
     let refusal = refusal.prop_map(|(action, code, workspace_id, requester, by)| {
         Sample::of(AuditRefusal {
             action,
-            code: code.into(),
+            detail: code.into(),
             workspace_id,
             requester,
             by,
