@@ -49,8 +49,8 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--tls-key', '--tls-key', [CompletionResultType]::ParameterName, 'The private key of the certificate: a PEM file without a passphrase')
             [CompletionResult]::new('--client-ca', '--client-ca', [CompletionResultType]::ParameterName, 'Accept only clients with a certificate of a CA in this PEM file, beside their API keys')
             [CompletionResult]::new('--backups', '--backups', [CompletionResultType]::ParameterName, 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile')
-            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 4096 at most')
-            [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 12288 at most')
+            [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once from one source, at most a quarter of `server.connections_served`')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials')
             [CompletionResult]::new('--log-ca', '--log-ca', [CompletionResultType]::ParameterName, 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system')
             [CompletionResult]::new('--log-credentials', '--log-credentials', [CompletionResultType]::ParameterName, 'The password for PostgreSQL, alone in its file, or the credentials for NATS')
@@ -77,8 +77,8 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--tls-key', '--tls-key', [CompletionResultType]::ParameterName, 'The private key of the certificate: a PEM file without a passphrase')
             [CompletionResult]::new('--client-ca', '--client-ca', [CompletionResultType]::ParameterName, 'Accept only clients with a certificate of a CA in this PEM file, beside their API keys')
             [CompletionResult]::new('--backups', '--backups', [CompletionResultType]::ParameterName, 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile')
-            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 4096 at most')
-            [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 12288 at most')
+            [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once from one source, at most a quarter of `server.connections_served`')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials')
             [CompletionResult]::new('--log-ca', '--log-ca', [CompletionResultType]::ParameterName, 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system')
             [CompletionResult]::new('--log-credentials', '--log-credentials', [CompletionResultType]::ParameterName, 'The password for PostgreSQL, alone in its file, or the credentials for NATS')
@@ -110,7 +110,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
         'deskfleet;export' {
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces. For parquet the days of UTC in which this and `--to` lie are exported whole')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Records before this time, in the same forms; not for workspaces')
-            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Telemetry of this instance alone, by the name that it posts; not for parquet')
+            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Telemetry of this instance alone: the workspace id or computer name that the records name, exactly; not for parquet')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to write it')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write, in place of one that is there; - and the default are standard output. For parquet the folder')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
@@ -168,9 +168,9 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;telemetry;remove' {
-            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Records of this instance, by the name that it posts')
+            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Records of this instance: the workspace id or computer name that they name, in any case and spelling')
             [CompletionResult]::new('--stream', '--stream', [CompletionResultType]::ParameterName, 'Records of this stream: stats, activity, startup or processes')
-            [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Records of days (UTC) before the day of this time: a date-time, or a time before now such as `-30d`')
+            [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Records whose day (UTC) is before that of this time: a date-time, or a time before now such as `-30d`. The day of a record is that of the time it carries, or of its receipt where it carries none that is believed')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
             [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
             [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')

@@ -47,8 +47,8 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l tls-cert -
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l tls-key -d 'The private key of the certificate: a PEM file without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l client-ca -d 'Accept only clients with a certificate of a CA in this PEM file, beside their API keys' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections -d 'Connections at once; by default as many as files may be open, 12288 at most' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once from one source, at most a quarter of `server.connections_served`' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log -d 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-ca -d 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-credentials -d 'The password for PostgreSQL, alone in its file, or the credentials for NATS' -r -F
@@ -71,8 +71,8 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l tls-cert 
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l tls-key -d 'The private key of the certificate: a PEM file without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l client-ca -d 'Accept only clients with a certificate of a CA in this PEM file, beside their API keys' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections -d 'Connections at once; by default as many as files may be open, 12288 at most' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once from one source, at most a quarter of `server.connections_served`' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log -d 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-ca -d 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-credentials -d 'The password for PostgreSQL, alone in its file, or the credentials for NATS' -r -F
@@ -96,7 +96,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l from -d 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces. For parquet the days of UTC in which this and `--to` lie are exported whole' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l to -d 'Records before this time, in the same forms; not for workspaces' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l instance -d 'Telemetry of this instance alone, by the name that it posts; not for parquet' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l instance -d 'Telemetry of this instance alone: the workspace id or computer name that the records name, exactly; not for parquet' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l format -d 'How to write it' -r -f -a "ndjson\t'One JSON object a line'
 csv\t'A line with the names of the fields, then a line for each row; null is an empty cell'
 parquet\t'Apache Parquet: `day=2026-11-20/stats.parquet` for each day. Only in a deskfleet that was built with the feature `parquet`'"
@@ -132,9 +132,9 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_see
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and not __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and not __fish_seen_subcommand_from remove" -f -a "remove" -d 'Removes telemetry, from a store or through a running server'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l instance -d 'Records of this instance, by the name that it posts' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l instance -d 'Records of this instance: the workspace id or computer name that they name, in any case and spelling' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l stream -d 'Records of this stream: stats, activity, startup or processes' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l before -d 'Records of days (UTC) before the day of this time: a date-time, or a time before now such as `-30d`' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l before -d 'Records whose day (UTC) is before that of this time: a date-time, or a time before now such as `-30d`. The day of a record is that of the time it carries, or of its receipt where it carries none that is believed' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F

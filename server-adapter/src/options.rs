@@ -38,7 +38,7 @@ settings! {
         pub connections_max: usize = 900, Count(1, CONNECTIONS_MAX);
         /// Connections from one source (an address; of IPv6, one network of 64 bits), above which a new one takes the place of the
         /// idlest of its own; eight requests over HTTP/2 may be under way for each. Behind a proxy (`proxied`) the requests under way
-        /// from one source instead. With none: half of `connections_max`, or 16 if that is less.
+        /// from one source instead, and at most a quarter of `connections_served`. With none: half of `connections_max`, or 16 if that is less.
         pub connections_per_source: Option<usize> = None, Count(1, CONNECTIONS_MAX);
         /// Connections of which a request is received, handled or answered at once, of which one source may have a quarter, and one in
         /// eight is kept for sources that have few (neither behind a proxy, `proxied`); each may hold a head of 32 KiB. The others wait, and
@@ -132,8 +132,17 @@ impl ServerOptions {
         if self.proxied {
             self.connections_served
         } else {
-            self.connections_served.div_ceil(SOURCE_SERVED_PART)
+            self.source_served_part()
         }
+    }
+
+    fn source_served_part(&self) -> usize {
+        self.connections_served.div_ceil(SOURCE_SERVED_PART)
+    }
+
+    /// The requests of one forwarded source that are under way at once: over HTTP/1.1 each takes a connection of the proxy that is served.
+    pub(crate) fn forwarded_requests_max(&self) -> usize {
+        self.source_connections_max().min(self.source_served_part())
     }
 
     /// These options with those of `new` that change while a server runs ([`ServerHandle::reload`](crate::ServerHandle::reload)).

@@ -107,11 +107,15 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
         // It names no path.
         Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
         Some(Err((ErrorKind::Corrupted, _))) => {
-            "Corrupted: a part of the store is damaged, the rest is served; the log and `deskfleet check` say which\n"
+            "Corrupted: a part of the store is damaged, the rest is served; the line DAMAGED of the log says which. Where it names a file \
+             with telemetry that was set aside, move that file away: no restart is needed. For other damage stop the server, run \
+             `deskfleet check`, and do what it says\n"
                 .to_owned()
         }
         Some(Err(_)) | None => {
-            "StorageUnavailable: the store cannot be read, or its file was removed, replaced or changed by another program\n"
+            "StorageUnavailable: the store cannot be read or written, or its file was removed, replaced or changed by another program; the \
+             log says which. A file that was moved away can be put back while the server runs, and a disk that works again needs nothing. \
+             Stop the server before you restore a backup or run `deskfleet check`\n"
                 .to_owned()
         }
     };
@@ -143,7 +147,9 @@ fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
     } else if let Some(error) = engine.wrong_clock() {
         Some(format!("WrongClock: {error}; writes are refused"))
     } else if lag > LAG_MAX {
-        Some(format!("LogBehind: this node is {behind}"))
+        Some(format!(
+            "LogBehind: this node is {behind}; it catches up by itself"
+        ))
     } else {
         None
     };

@@ -131,7 +131,7 @@ impl ServerState {
             .saturating_mul(STREAMS_PER_CONNECTION);
         let streams_max = streams_max.min(STREAMS_MAX);
         let requests_max = if options.proxied {
-            options.source_connections_max()
+            options.forwarded_requests_max()
         } else {
             let most = (streams_max / STREAMS_PART).max(STREAMS_PER_CONNECTION);
             (options.source_connections_max() * STREAMS_PER_CONNECTION).min(most)

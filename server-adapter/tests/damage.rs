@@ -85,6 +85,12 @@ fn server_with_damaged_telemetry_says_so_serves_the_rest_stops_and_starts() {
         damage(&queue);
     });
     assert!(said.starts_with("Corrupted: "), "{said}");
+    for part in [
+        "no restart is needed",
+        "stop the server, run `deskfleet check`",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
     served.wait_for("DAMAGED");
     damage(&queue);
     served.terminate();

@@ -287,11 +287,25 @@ mod over_http2 {
 
     #[test]
     fn requests_behind_a_proxy_are_bounded_per_source() {
-        let (server, engine) = committing_by_hand(ServerOptions {
+        two_requests_of_a_source(ServerOptions {
             proxied: true,
             connections_per_source: Some(2),
             ..Default::default()
         });
+    }
+
+    #[test]
+    fn source_behind_a_proxy_has_a_quarter_of_the_places() {
+        two_requests_of_a_source(ServerOptions {
+            proxied: true,
+            connections_served: 8,
+            ..Default::default()
+        });
+    }
+
+    /// With these options one forwarded source has two requests under way, and no more.
+    fn two_requests_of_a_source(options: ServerOptions) {
+        let (server, engine) = committing_by_hand(options);
         run(async {
             let mut requests = connect(&server).await;
             let [first, second] = [(); 2].map(|()| begin(&mut requests, "192.0.2.1"));

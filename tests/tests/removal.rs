@@ -289,11 +289,14 @@ fn removal_over_http_needs_a_selection_that_it_knows_and_the_scope_admin() {
         "?stream=stats&befor=2026-11-20",
         "?stream=stat",
         "?before=x",
+        "?stream=stats&before=",
     ] {
         assert_eq!(ask(&admin, query).0, 400, "{query}");
     }
     assert_eq!(ask(&act, "?stream=stats").0, 403);
     assert_eq!(all(&engine), [named(BOTH, 0..4), named(BOTH, 0..4)]);
+    let none = ask(&admin, "?stream=stats&before=-365d");
+    assert_eq!(none, (200, r#"{"removed":0,"kept":0}"#.to_owned()));
     let done = ask(&admin, "?stream=stats&before=2026-11-20T12:00:00Z");
     let counts: RemovedTelemetry = serde_json::from_str(&done.1).unwrap();
     assert_eq!((done.0, counts.removed, counts.kept), (200, 6, 0));

@@ -152,6 +152,11 @@ export function defineEngine(load) {
             return this.#call("failAction", { id, state: how.state, detail: how.detail });
         }
 
+        async removeTelemetry(selection) {
+            const before = selection?.before instanceof Date ? selection.before.toISOString() : selection?.before;
+            return this.#call("removeTelemetry", [selection?.instanceId, selection?.stream, before]);
+        }
+
         events(options = {}) {
             const after = position(options?.after);
             this.#mustBeOpen();

@@ -1,4 +1,4 @@
-import type { ActionDispatch, ActionFailure, ActionNote, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, PendingActionList, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
+import type { ActionDispatch, ActionFailure, ActionNote, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, PendingActionList, ProblemCode, RemovedTelemetry, WorkSpaceInput, WorkSpacePatch } from "./types.js";
 import type { Questions } from "./query.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
@@ -15,6 +15,19 @@ export interface ActionQuery {
     limit?: number | null;
     /** The token of the page before. */
     nextToken?: string | null;
+}
+
+/** Which telemetry to remove: what meets every member that is given. */
+export interface TelemetrySelection {
+    /** Records of this instance: the `workSpId` or computer name that they name, in any case and spelling. */
+    instanceId?: string | null;
+    /** Records of this stream. */
+    stream?: "stats" | "activity" | "startup" | "processes" | null;
+    /**
+     * Records whose day (UTC) is before that of this time: a date-time, or a time before now such as `-30d`. The day of a record is that of the
+     * time it carries, or of its receipt where it carries none that is believed.
+     */
+    before?: string | Date | null;
 }
 
 /** Where an engine keeps its bytes. All methods are synchronous and throw when they fail. */
@@ -253,6 +266,11 @@ export class Engine {
     noteAction(id: number, note: ActionNote): Promise<void>;
     completeAction(id: number): Promise<void>;
     failAction(id: number, how?: ActionFailure): Promise<void>;
+    /**
+     * Removes the records that meet every given member, at least one of which is required, and what was made of them alone. Rejects with
+     * `LitigationHold` when the instance is on hold; what may belong to another held workspace is kept and counted.
+     */
+    removeTelemetry(selection: TelemetrySelection): Promise<RemovedTelemetry>;
     /** Questions about the fleet, each as a method. */
     readonly query: Questions;
     /** Asks a question about the fleet by its name. */

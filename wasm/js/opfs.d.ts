@@ -45,6 +45,7 @@ export interface ConnectedEngine
         | "noteAction"
         | "completeAction"
         | "failAction"
+        | "removeTelemetry"
         | "queueCount"
         | "events"
         | "readEvents"

@@ -1,8 +1,8 @@
 //! The typed calls of the host, by name: JSON in, JSON out.
 
 use deskfleet::{
-    ActionQuery, ActionState, Attempt, Engine, EngineError, FailedState, NewKey, Scope, Timestamp,
-    Workspace,
+    ActionQuery, ActionState, Attempt, Engine, EngineError, FailedState, NewKey, Scope, Stream,
+    TelemetrySelection, Timestamp, Workspace, moment,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ const EVENTS_READ: usize = 100;
 type JsonResult = Result<String, Failure>;
 
 /// The names for [`run`].
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 19] = [
     "putWorkspaces",
     "importWorkspaces",
     "placeHold",
@@ -30,6 +30,7 @@ pub const NAMES: [&str; 18] = [
     "noteAction",
     "completeAction",
     "failAction",
+    "removeTelemetry",
     "filePending",
     "maintain",
     "queueCount",
@@ -76,6 +77,7 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         }
         "completeAction" => done(engine.complete_action(argument(json)?)),
         "failAction" => fail_action(engine, &argument(json)?),
+        "removeTelemetry" => remove_telemetry(engine, argument(json)?),
         "filePending" => to_json(&engine.file_pending()?),
         "maintain" => done(engine.maintain()),
         "queueCount" => to_json(&engine.queue_count()),
@@ -193,6 +195,27 @@ fn fail_action(engine: &Engine, failed: &Failed) -> JsonResult {
         Some(FailedAs::Error) | None => FailedState::Error,
     };
     done(engine.fail_action(failed.id, state, failed.detail.as_deref()))
+}
+
+/// Instance, stream and time.
+type Selected = (Option<String>, Option<String>, Option<String>);
+
+fn remove_telemetry(engine: &Engine, (instance_id, stream, before): Selected) -> JsonResult {
+    let named = |name: String| {
+        let found = Stream::ALL.into_iter().find(|stream| stream.name() == name);
+        found.ok_or_else(|| {
+            Failure::argument("the stream must be stats, activity, startup or processes")
+        })
+    };
+    let time = |text: String| {
+        let said = "before must be a date-time or a time before now, such as -30d";
+        moment(&text, engine.now()).ok_or_else(|| Failure::argument(said))
+    };
+    to_json(&engine.remove_telemetry(&TelemetrySelection {
+        instance_id,
+        stream: stream.map(named).transpose()?,
+        before: before.map(time).transpose()?,
+    })?)
 }
 
 fn read_events(engine: &Engine, after: Option<u64>) -> JsonResult {

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { http, type HttpHandler } from "msw";
 import { setupServer } from "msw/node";
 import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
-import type { Answer, EngineOptions, ImportReport, IssuedKey, PendingAction, PendingActionList, ProblemDetails, StatsRecord, Storage, WorkSpaceApiResponse, Workspace, WorkspaceRow, WorkspaceRows } from "deskfleet";
+import type { Answer, EngineOptions, ImportReport, IssuedKey, PendingAction, PendingActionList, ProblemDetails, RemovedTelemetry, StatsRecord, Storage, WorkSpaceApiResponse, Workspace, WorkspaceRow, WorkspaceRows } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
 import { mount } from "deskfleet/hono";
 import { indexedDbStorage } from "deskfleet/indexeddb";
@@ -68,6 +68,7 @@ const rows: WorkspaceRows = await engine.query.workspaces({ state: ["STOPPED", "
 const asked: WorkspaceRow[] = (await engine.ask("workspaces", { nextToken: rows.nextToken })).rows;
 const pending: PendingAction[] = await engine.pendingActions();
 const waiting: PendingActionList = await engine.actions({ state: "waiting", limit: 10 });
+const removed: RemovedTelemetry = await engine.removeTelemetry({ instanceId: "ws-1", stream: "stats", before: new Date() });
 const answer: Answer = engine.handle("GET", "/api/Stats/Test", { "x-api-key": issued.key }, new Uint8Array());
 const response: Response = await engine.fetch(new Request("http://fleet/api/Stats/Test"));
 const posted: Response = await engine.fetch(new URL("http://fleet/api/Stats/Post"), { method: "POST", body: "{}", signal: AbortSignal.timeout(1000) });

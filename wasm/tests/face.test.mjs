@@ -212,6 +212,20 @@ test("telemetry_is_filed_and_kept", async () => {
     await engine.close();
 });
 
+test("telemetry_that_is_selected_is_removed", async () => {
+    const { engine, headers } = await withKey();
+    await engine.putWorkspaces([{ workSpId: "ws-2", username: "jdoe", state: "AVAILABLE" }]);
+    await engine.placeHold("ws-2", { matter: "A" });
+    for (const instanceId of ["ws-1", "ws-2"]) post(engine, JSON.stringify({ id: 1, instanceId }));
+    await assert.rejects(engine.removeTelemetry({}), { code: "InvalidParameter" });
+    await assert.rejects(engine.removeTelemetry({ instanceId: "WS-2" }), { code: "LitigationHold" });
+    for (const before of [new Date(NOW), "-1h"]) assert.deepEqual(await engine.removeTelemetry({ stream: "stats", before }), { removed: 0, kept: 0 });
+    assert.deepEqual(await engine.removeTelemetry({ stream: "stats" }), { removed: 1, kept: 1 });
+    const history = engine.handle("GET", "/operator/telemetry/stats?instanceId=ws-1", headers);
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(history.body)).records, []);
+    await engine.close();
+});
+
 test("snapshot_restores_into_another_engine", async () => {
     const { engine, headers } = await withKey();
     await engine.putWorkspaces(Array.from({ length: 500 }, (_, id) => ({ workSpId: `ws-${id}` })));

@@ -140,6 +140,9 @@ test("wrong_arguments_are_refused_and_change_nothing", async () => {
         () => engine.dispatchAction(1, { provider: "cloud", attempt: 1, instance: 7 }),
         () => engine.completeAction(),
         () => engine.failAction(1, { state: "AVAILABLE" }),
+        () => engine.removeTelemetry({ stream: "stat" }),
+        () => engine.removeTelemetry({ instanceId: 7 }),
+        () => engine.removeTelemetry({ before: "yesterday" }),
     ]) {
         await assert.rejects(call, invalid, String(call));
     }

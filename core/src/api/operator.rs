@@ -93,7 +93,7 @@ pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
     let selection = TelemetrySelection {
         instance_id: text("instance"),
         stream: query.one_of("stream", &Stream::ALL, Stream::name)?,
-        before: query.time("before")?,
+        before: query.moment_of_removal("before", call.core.now())?,
     };
     validation::selection(&selection).map_err(EngineError::from)?;
     let removed = call.core.remove_telemetry(&selection, call.caller());

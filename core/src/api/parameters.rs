@@ -36,7 +36,7 @@ const fn duration(name: &'static str) -> Param {
     }
 }
 
-pub(super) const REMOVAL_PARAMS: &[Param] = &[text("instance"), text("stream"), time("before")];
+pub(super) const REMOVAL_PARAMS: &[Param] = &[text("instance"), text("stream"), moment("before")];
 
 pub(super) const FORCE: Param = Param {
     name: "force",

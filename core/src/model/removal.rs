@@ -10,11 +10,12 @@ use super::identity::folded;
 /// Which telemetry to remove: what meets everything that is given. At least one member must be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TelemetrySelection {
-    /// Records of this instance, however the letters of its name are cased.
+    /// Records of this instance: the workspace id or computer name that they name, in any case and spelling.
     pub instance_id: Option<String>,
     /// Records of this stream.
     pub stream: Option<Stream>,
-    /// Records that were filed on a day before the day of this time, in UTC. Default those of all days.
+    /// Records whose day is before that of this time, in UTC: the day of [`Received::filed_at`](super::Received::filed_at). Default those of
+    /// all days.
     pub before: Option<Timestamp>,
 }
 
@@ -24,7 +25,7 @@ impl TelemetrySelection {
         self.before.map_or(u32::MAX, Timestamp::day)
     }
 
-    /// Whether it has a record of that stream and instance, filed at that time.
+    /// Whether it has a record of that stream and instance, with that time in history.
     pub(crate) fn has(&self, stream: Stream, instance_id: &str, filed_at: Timestamp) -> bool {
         self.stream.is_none_or(|of| of == stream)
             && self

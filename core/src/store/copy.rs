@@ -4,10 +4,9 @@ use std::ops::Bound;
 
 use redb::{Database, StorageBackend, WriteTransaction};
 
-use crate::error::Result;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
-use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
 use super::meta::{COPIED_KEY, FORMAT_KEY, LOG_KEY};
 use super::table::{Read, Snapshot, Step, Table};
 use super::telemetry::pending_block::{PendingBlock, each_whole};
@@ -15,64 +14,103 @@ use super::telemetry::pending_block::{PendingBlock, each_whole};
 /// Entries in one transaction of the copy; bounds its memory.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Copies all of `snapshot` into the empty `backend`, with a page cache of `cache_bytes`; `queued`, the blocks of the queue, wherever
-/// they are, go into its table. It says that it is a copy made at `now`. What names the format is copied last: a copy that was cut short has none
-/// and is refused. Returns how many blocks were left out, as they are damaged.
+/// Where a copy is written. Its errors name it, as the store that is read has another fate.
+struct Destination<'d> {
+    database: Database,
+    name: &'d str,
+}
+
+impl Destination<'_> {
+    fn begin(&self) -> Result<WriteTransaction> {
+        self.database
+            .begin_write()
+            .map_err(|error| unwritten(self.name, error))
+    }
+}
+
+/// The error of a copy that cannot be written.
+fn unwritten(name: &str, error: impl Into<redb::Error>) -> EngineError {
+    let said =
+        format!("{name}: the copy cannot be written; look for a full or read-only disk there");
+    let kind = ErrorKind::StorageUnavailable;
+    match error.into() {
+        // Not redb's error around it, which hides the cause.
+        redb::Error::Io(error) => EngineError::caused(kind, said, error),
+        error => EngineError::caused(kind, said, error),
+    }
+}
+
+/// Copies all of `snapshot` into the empty `backend`, which messages call by the name before it, with a page cache of `cache_bytes`;
+/// `queued`, the blocks of the queue, wherever they are, go into its table. It says that it is a copy made at `now`. What names the format is
+/// copied last: a copy that was cut short has none and is refused. Returns how many blocks were left out, as they are damaged.
 pub(super) fn copy(
     snapshot: &Snapshot,
     queued: &[PendingBlock],
-    backend: impl StorageBackend,
+    (name, backend): (&str, impl StorageBackend),
     (cache_bytes, now): (usize, Timestamp),
 ) -> Result<usize> {
     let database = Database::builder()
         .set_cache_size(cache_bytes)
         .create_with_backend(backend)
-        .map_err(from_database)?;
+        .map_err(|error| unwritten(name, error))?;
+    let copy = Destination { database, name };
     let others = |table: &Table| !matches!(table, Table::Meta | Table::Queue);
     for table in Table::ALL.into_iter().filter(others) {
-        copy_table(snapshot, &database, table)?;
+        copy_table(snapshot, &copy, table)?;
     }
-    let left_out = copy_queue(snapshot, &database, queued)?;
-    put(&database, COPIED_KEY, &now.ticks().to_le_bytes())?;
-    copy_table(snapshot, &database, Table::Meta)?;
+    let left_out = copy_queue(snapshot, &copy, queued)?;
+    put(&copy, COPIED_KEY, &now.ticks().to_le_bytes())?;
+    copy_table(snapshot, &copy, Table::Meta)?;
     let format = snapshot.get(Table::Meta, FORMAT_KEY, |value| Ok(value.to_vec()))?;
     if let Some(format) = format {
-        put(&database, FORMAT_KEY, &format)?;
+        put(&copy, FORMAT_KEY, &format)?;
     }
     Ok(left_out)
 }
 
 /// Puts one value into `meta`.
-fn put(database: &Database, key: &[u8], value: &[u8]) -> Result<()> {
-    let transaction = database.begin_write().map_err(from_transaction)?;
+fn put(copy: &Destination<'_>, key: &[u8], value: &[u8]) -> Result<()> {
+    let transaction = copy.begin()?;
     transaction
         .open_table(Table::Meta.definition())
-        .map_err(from_table)?
+        .map_err(|error| unwritten(copy.name, error))?
         .insert(key, value)
-        .map_err(from_storage)?;
-    transaction.commit().map_err(from_commit)
+        .map_err(|error| unwritten(copy.name, error))?;
+    commit(copy, transaction)
 }
 
-fn copy_queue(snapshot: &Snapshot, database: &Database, queued: &[PendingBlock]) -> Result<usize> {
-    let transaction = database.begin_write().map_err(from_transaction)?;
+fn commit(copy: &Destination<'_>, transaction: WriteTransaction) -> Result<()> {
+    transaction
+        .commit()
+        .map_err(|error| unwritten(copy.name, error))
+}
+
+fn copy_queue(
+    snapshot: &Snapshot,
+    copy: &Destination<'_>,
+    queued: &[PendingBlock],
+) -> Result<usize> {
+    let transaction = copy.begin()?;
     let mut table = transaction
         .open_table(Table::Queue.definition())
-        .map_err(from_table)?;
+        .map_err(|error| unwritten(copy.name, error))?;
     let damaged = each_whole(snapshot, queued, |key, block| {
-        table.insert(key, block).map_err(from_storage)?;
+        table
+            .insert(key, block)
+            .map_err(|error| unwritten(copy.name, error))?;
         Ok(())
     })?;
     drop(table);
-    transaction.commit().map_err(from_commit)?;
+    commit(copy, transaction)?;
     Ok(damaged.len())
 }
 
-fn copy_table(snapshot: &Snapshot, database: &Database, table: Table) -> Result<()> {
+fn copy_table(snapshot: &Snapshot, copy: &Destination<'_>, table: Table) -> Result<()> {
     let mut last: Option<Vec<u8>> = None;
     loop {
-        let transaction = database.begin_write().map_err(from_transaction)?;
-        let copied = copy_entries(snapshot, &transaction, table, &mut last)?;
-        transaction.commit().map_err(from_commit)?;
+        let transaction = copy.begin()?;
+        let copied = copy_entries(snapshot, (copy, &transaction), table, &mut last)?;
+        commit(copy, transaction)?;
         if copied < ENTRIES_MAX {
             return Ok(());
         }
@@ -82,13 +120,13 @@ fn copy_table(snapshot: &Snapshot, database: &Database, table: Table) -> Result<
 /// Copies up to [`ENTRIES_MAX`] entries after the key `last`, and moves it on.
 fn copy_entries(
     snapshot: &Snapshot,
-    transaction: &WriteTransaction,
+    (copy, transaction): (&Destination<'_>, &WriteTransaction),
     table: Table,
     last: &mut Option<Vec<u8>>,
 ) -> Result<usize> {
     let mut destination = transaction
         .open_table(table.definition())
-        .map_err(from_table)?;
+        .map_err(|error| unwritten(copy.name, error))?;
     let mut copied = 0;
     let start = last.take();
     let after = start.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
@@ -97,7 +135,9 @@ fn copy_entries(
         if table == Table::Meta && [LOG_KEY, COPIED_KEY, FORMAT_KEY].contains(&key) {
             return Ok(Step::Continue(()));
         }
-        destination.insert(key, value).map_err(from_storage)?;
+        destination
+            .insert(key, value)
+            .map_err(|error| unwritten(copy.name, error))?;
         copied += 1;
         if copied < ENTRIES_MAX {
             return Ok(Step::Continue(()));
@@ -117,6 +157,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::error::error_chain;
     use crate::model::WriteClass;
     use crate::store::backends::MemoryBackend;
     use crate::store::{Store, StoreOptions};
@@ -125,6 +166,8 @@ mod tests {
     #[derive(Debug, Default)]
     struct Synced {
         file: MemoryBackend,
+        /// Whether no write finds room.
+        is_full: bool,
         states: Arc<Mutex<Vec<Vec<u8>>>>,
     }
 
@@ -149,6 +192,9 @@ mod tests {
         }
 
         fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            if self.is_full {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
             self.file.write(offset, data)
         }
     }
@@ -167,6 +213,7 @@ mod tests {
         let backend = Synced::default();
         let states = Arc::clone(&backend.states);
         let options = (StoreOptions::of(&Config::default(), now).cache_bytes, now);
+        let backend = ("the copy", backend);
         copy(&store.snapshot().unwrap(), &[], backend, options).unwrap();
         let (mut named, mut cut) = (0, 0);
         for state in states.lock().unwrap().iter() {
@@ -188,5 +235,31 @@ mod tests {
             assert!(named == 0 || named > cut && cut > ENTRIES_MAX as u64);
         }
         assert!(named > cut && cut > ENTRIES_MAX as u64, "{named}, {cut}");
+    }
+
+    #[test]
+    fn copy_into_a_full_destination_names_it_and_not_the_store() {
+        let now = Timestamp::UNIX_EPOCH;
+        let store = Store::open_in_memory(StoreOptions::of(&Config::default(), now)).unwrap();
+        let full = Synced {
+            is_full: true,
+            ..Synced::default()
+        };
+        let options = (StoreOptions::of(&Config::default(), now).cache_bytes, now);
+        let copied = copy(
+            &store.snapshot().unwrap(),
+            &[],
+            ("copy.redb", full),
+            options,
+        );
+        let error = copied.unwrap_err();
+        assert!(error.is_for_space(), "{error:?}");
+        assert_eq!(
+            error_chain(&error),
+            format!(
+                "copy.redb: the copy cannot be written; look for a full or read-only disk there: {}",
+                io::Error::from(io::ErrorKind::StorageFull)
+            )
+        );
     }
 }

@@ -92,8 +92,8 @@ impl DamageFile {
         let bytes = fs::symlink_metadata(&self.path).ok()?.len();
         let path = self.path.display();
         Some(format!(
-            "telemetry could not be read and was set aside in {path} ({bytes} bytes), the rest goes on: look into that file, and move it \
-             away to acknowledge the loss"
+            "telemetry could not be read and was set aside in {path} ({bytes} bytes): its lines say how many records each block had, the \
+             rest is kept. Look into that file, and move it away to acknowledge the loss"
         ))
     }
 
@@ -180,7 +180,7 @@ impl Store {
         problem.or_else(met).map_or(Ok(()), Err)
     }
 
-    /// Notes an error that was met, if it is one of damage.
+    /// Notes an error that was met, if it is one of damage: of the file itself, which stays damaged until it is opened again.
     pub(crate) fn note_damage(&self, error: &EngineError) {
         if error.kind() == ErrorKind::Corrupted {
             *lock(&self.damage_met) = Some(error.clone());
@@ -191,6 +191,29 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::store::StoreOptions;
+
+    #[test]
+    fn damage_of_the_file_is_reported_until_it_is_opened_again() {
+        let path = std::env::temp_dir().join(format!("deskfleet-met-{}", std::process::id()));
+        let options = StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH);
+        let store = Store::open_path(&path, options).unwrap();
+        let aside = store.damage_file.as_ref().unwrap().path.clone();
+        fs::write(&aside, "").unwrap();
+        assert!(store.damage().is_err());
+        fs::remove_file(&aside).unwrap();
+        store.damage().unwrap();
+        let met = EngineError::new(ErrorKind::Corrupted, "a page");
+        store.note_damage(&met);
+        assert_eq!(store.damage().unwrap_err().context(), "a page");
+        fs::write(&aside, "").unwrap();
+        fs::remove_file(&aside).unwrap();
+        assert_eq!(store.damage().unwrap_err().context(), "a page");
+        drop(store);
+        Store::open_path(&path, options).unwrap().damage().unwrap();
+        fs::remove_file(&path).unwrap();
+    }
 
     #[test]
     fn block_is_kept_once_whatever_else_is_in_the_file() {

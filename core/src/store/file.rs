@@ -194,7 +194,7 @@ fn opened<T>(
 }
 
 /// Creates a file at `path`, where none may be, and hands it to `fill`. Until it is whole and durable its name ends in `.part`;
-/// it is removed again when it cannot be filled.
+/// it is removed again when it cannot be filled. What `fill` says of the file names it.
 pub(super) fn create_new(
     path: &Path,
     fill: impl FnOnce(FileOfProcess) -> Result<()>,
@@ -227,7 +227,7 @@ pub(super) fn create_new(
     }
     let failed = |error| cannot_open(path, error);
     let filled = whole.set_len(0).map_err(failed).and_then(|()| {
-        at(path, fill(backend))?;
+        fill(backend)?;
         let named = whole.sync_all().and_then(|()| fs::rename(part, path));
         named.map_err(failed)
     });

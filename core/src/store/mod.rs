@@ -314,15 +314,20 @@ impl Store {
     pub(crate) fn copy_to(&self, destination: &Path, now: Timestamp) -> Result<usize> {
         let mut left_out = 0;
         file::create_new(destination, |backend| {
-            left_out = self.copy_into(backend, now)?;
+            let name = destination.display().to_string();
+            left_out = self.copy_into((&name, backend), now)?;
             Ok(())
         })?;
         Ok(left_out)
     }
 
-    /// Copies the store as of the last commit into `backend`, which holds nothing yet. Returns how many damaged blocks of the queue were
-    /// left out.
-    pub(crate) fn copy_into(&self, backend: impl StorageBackend, now: Timestamp) -> Result<usize> {
+    /// Copies the store as of the last commit into a backend, which holds nothing yet and which messages call by the name before it. Returns
+    /// how many damaged blocks of the queue were left out.
+    pub(crate) fn copy_into(
+        &self,
+        backend: (&str, impl StorageBackend),
+        now: Timestamp,
+    ) -> Result<usize> {
         let (snapshot, queued) = self.moment(Wanted::All)?;
         let options = (self.options.cache_bytes, now);
         copy::copy(&snapshot, &queued, backend, options)

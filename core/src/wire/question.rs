@@ -41,14 +41,18 @@ impl Query<'_> {
 
     /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
     fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
-        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
-            return Ok(None);
-        };
-        let moment = moment(&text, now).ok_or_else(|| {
-            let form = plus_form(&text).unwrap_or(TIME_FORM);
-            not_valid(name, &text, form)
-        })?;
-        Ok(Some(moment))
+        let text = self.get(name).filter(|text| !text.is_empty());
+        text.map(|text| moment_of(name, &text, now)).transpose()
+    }
+
+    /// The same of what is removed: an empty one is refused, as more is removed without it.
+    pub(crate) fn moment_of_removal(
+        self,
+        name: &'static str,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>> {
+        let text = self.get(name);
+        text.map(|text| moment_of(name, &text, now)).transpose()
     }
 
     /// `step`, such as `5m`; `None` when it is absent or empty.
@@ -143,6 +147,13 @@ impl Query<'_> {
             next_token: self.text("nextToken").filter(|text| !text.is_empty()),
         })
     }
+}
+
+fn moment_of(name: &'static str, text: &str, now: Timestamp) -> Result<Timestamp> {
+    moment(text, now).ok_or_else(|| {
+        let form = plus_form(text).unwrap_or(TIME_FORM);
+        not_valid(name, text, form)
+    })
 }
 
 /// A duration that is not 0.

@@ -20,7 +20,7 @@ pub(crate) struct ExportArgs {
     /// Records before this time, in the same forms; not for workspaces
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) to: Option<Timestamp>,
-    /// Telemetry of this instance alone, by the name that it posts; not for parquet
+    /// Telemetry of this instance alone: the workspace id or computer name that the records name, exactly; not for parquet
     #[arg(long, value_name = "INSTANCE")]
     pub(crate) instance: Option<String>,
     /// How to write it

@@ -81,11 +81,11 @@ pub(crate) struct SettingArgs {
     /// are served meanwhile
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     backups: Option<String>,
-    /// Connections at once; by default as many as files may be open, 4096 at most
+    /// Connections at once; by default as many as files may be open, 12288 at most
     #[arg(long, value_name = "N", value_parser = number)]
     connections: Option<NonZeroU64>,
-    /// Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once
-    /// from one source
+    /// Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once
+    /// from one source, at most a quarter of `server.connections_served`
     #[arg(long, value_name = "N", value_parser = number)]
     connections_per_source: Option<NonZeroU64>,
     #[command(flatten)]

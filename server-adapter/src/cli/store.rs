@@ -240,7 +240,8 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
         several => format!("{several} problems"),
     };
     Err(Failure(format!(
-        "{}: {problems}. Nothing was changed: keep the file and the folder of its queue, and do what is said above, or restore a backup.",
+        "{}: {problems}. Nothing was changed: keep the file and the folder of its queue, and do what is said above; where a problem \
+         names nothing to do, restore a backup.",
         file.display()
     )))
 }

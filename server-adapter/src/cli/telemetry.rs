@@ -32,13 +32,14 @@ pub(crate) enum TelemetryCommand {
 #[derive(Debug, PartialEq, Eq, Args)]
 #[command(group = clap::ArgGroup::new("selection").required(true).multiple(true))]
 pub(crate) struct RemoveArgs {
-    /// Records of this instance, by the name that it posts
+    /// Records of this instance: the workspace id or computer name that they name, in any case and spelling
     #[arg(long, value_name = "INSTANCE", group = "selection", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     instance: Option<String>,
     /// Records of this stream: stats, activity, startup or processes
     #[arg(long, value_name = "STREAM", group = "selection", value_parser = stream)]
     stream: Option<Stream>,
-    /// Records of days (UTC) before the day of this time: a date-time, or a time before now such as `-30d`
+    /// Records whose day (UTC) is before that of this time: a date-time, or a time before now such as `-30d`. The day of a record is that
+    /// of the time it carries, or of its receipt where it carries none that is believed
     #[arg(long, value_name = "TIME", group = "selection", value_parser = time, allow_hyphen_values = true)]
     before: Option<Timestamp>,
     #[command(flatten)]

@@ -9,7 +9,7 @@ import { problemParts } from "./problem.js";
  * somebody else may have changed or released the same workspace in between.
  */
 const REPEATABLE = new Set(["ask", "keys", "actions", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled"]);
-const OTHERS = ["putWorkspaces", "importWorkspaces", "placeHold", "releaseHold", "issueKey", "revokeKey", "noteAction", "completeAction", "failAction", "advanceClock"];
+const OTHERS = ["putWorkspaces", "importWorkspaces", "placeHold", "releaseHold", "issueKey", "revokeKey", "noteAction", "completeAction", "failAction", "removeTelemetry", "advanceClock"];
 /** The calls of an engine that a page can make, besides `fetch`. */
 export const CALLS = new Set([...REPEATABLE, ...OTHERS]);
 

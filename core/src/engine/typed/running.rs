@@ -123,7 +123,10 @@ impl Engine {
         }
         self.core().settle();
         let now = self.now();
-        let left_out = self.core().store.copy_into(backend, now)?;
+        let left_out = self
+            .core()
+            .store
+            .copy_into(("the destination", backend), now)?;
         self.core().report_left_out(left_out);
         Ok(())
     }

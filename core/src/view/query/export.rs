@@ -40,9 +40,9 @@ use crate::view::history::places::{FirstPlaces, Place, Source, each_content_of, 
 pub struct ExportQuery {
     /// The stream.
     pub stream: Stream,
-    /// Records filed at this time or later. Default no bound.
+    /// Records of this time in history or later. Default no bound.
     pub from: Option<Timestamp>,
-    /// Records filed before this time. Default no bound.
+    /// Records of before this time in history. Default no bound.
     pub to: Option<Timestamp>,
     /// Records of this instance alone; empty for records that name none. Default all.
     pub instance_id: Option<String>,

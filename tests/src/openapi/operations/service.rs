@@ -222,7 +222,8 @@ pub(in crate::openapi) const PAGES: [Page; 6] = [
         description: "For a load balancer: 503 while the store cannot be read, or the disk is nearly full; of a node of a fleet also before it has caught up \
             with the log once, while it is more than 10 s behind or has not reached the log for that long, and where it applies nothing more. \
             The text of a node says how far it is behind. A line that begins with `warning:` says that no provider has begun an action \
-            that waits for one for 15 minutes, or that the last attempt at one began 2 hours ago.",
+            that waits for one for 15 minutes, or that the last attempt at one began 2 hours ago. `ready` speaks of small writes: a batch also \
+            needs room for its own bytes, so where little more than the limit is free, large batches are 503 `LowDisk` and small ones 200.",
         media_type: "text/plain",
         responses: &[
             ("200", "The store can be read and written.", "ready\n"),
