@@ -155,6 +155,13 @@ impl EngineError {
         self
     }
 
+    /// Another error with the same cause.
+    pub(crate) fn restated(mut self, kind: ErrorKind, context: String) -> Self {
+        self.0.kind = kind;
+        self.0.context = context;
+        self
+    }
+
     /// This error, with a sentence after its text.
     pub(crate) fn followed_by(mut self, said: &str) -> Self {
         if !said.is_empty() && !self.0.context.ends_with('.') {

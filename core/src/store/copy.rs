@@ -7,12 +7,15 @@ use redb::{Database, StorageBackend, WriteTransaction};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
+use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
 use super::meta::{COPIED_KEY, FORMAT_KEY, LOG_KEY};
 use super::table::{Read, Snapshot, Step, Table};
 use super::telemetry::pending_block::{PendingBlock, each_whole};
 
 /// Entries in one transaction of the copy; bounds its memory.
 const ENTRIES_MAX: usize = 10_000;
+
+type Entries<'t> = redb::Table<'t, &'static [u8], &'static [u8]>;
 
 /// Where a copy is written. Its errors name it, as the store that is read has another fate.
 struct Destination<'d> {
@@ -22,22 +25,32 @@ struct Destination<'d> {
 
 impl Destination<'_> {
     fn begin(&self) -> Result<WriteTransaction> {
-        self.database
-            .begin_write()
-            .map_err(|error| unwritten(self.name, error))
+        let begun = self.database.begin_write();
+        begun.map_err(|error| unwritten(self.name, from_transaction(error)))
+    }
+
+    fn commit(&self, transaction: WriteTransaction) -> Result<()> {
+        let committed = transaction.commit();
+        committed.map_err(|error| unwritten(self.name, from_commit(error)))
+    }
+
+    fn open<'t>(&self, transaction: &'t WriteTransaction, table: Table) -> Result<Entries<'t>> {
+        let entries = transaction.open_table(table.definition());
+        entries.map_err(|error| unwritten(self.name, from_table(error)))
+    }
+
+    fn insert(&self, entries: &mut Entries<'_>, key: &[u8], value: &[u8]) -> Result<()> {
+        let inserted = entries.insert(key, value);
+        inserted.map_err(|error| unwritten(self.name, from_storage(error)))?;
+        Ok(())
     }
 }
 
-/// The error of a copy that cannot be written.
-fn unwritten(name: &str, error: impl Into<redb::Error>) -> EngineError {
+/// What an error of the copy says in place of the store.
+fn unwritten(name: &str, error: EngineError) -> EngineError {
     let said =
         format!("{name}: the copy cannot be written; look for a full or read-only disk there");
-    let kind = ErrorKind::StorageUnavailable;
-    match error.into() {
-        // Not redb's error around it, which hides the cause.
-        redb::Error::Io(error) => EngineError::caused(kind, said, error),
-        error => EngineError::caused(kind, said, error),
-    }
+    error.restated(ErrorKind::StorageUnavailable, said)
 }
 
 /// Copies all of `snapshot` into the empty `backend`, which messages call by the name before it, with a page cache of `cache_bytes`;
@@ -52,7 +65,7 @@ pub(super) fn copy(
     let database = Database::builder()
         .set_cache_size(cache_bytes)
         .create_with_backend(backend)
-        .map_err(|error| unwritten(name, error))?;
+        .map_err(|error| unwritten(name, from_database(error)))?;
     let copy = Destination { database, name };
     let others = |table: &Table| !matches!(table, Table::Meta | Table::Queue);
     for table in Table::ALL.into_iter().filter(others) {
@@ -71,18 +84,8 @@ pub(super) fn copy(
 /// Puts one value into `meta`.
 fn put(copy: &Destination<'_>, key: &[u8], value: &[u8]) -> Result<()> {
     let transaction = copy.begin()?;
-    transaction
-        .open_table(Table::Meta.definition())
-        .map_err(|error| unwritten(copy.name, error))?
-        .insert(key, value)
-        .map_err(|error| unwritten(copy.name, error))?;
-    commit(copy, transaction)
-}
-
-fn commit(copy: &Destination<'_>, transaction: WriteTransaction) -> Result<()> {
-    transaction
-        .commit()
-        .map_err(|error| unwritten(copy.name, error))
+    copy.insert(&mut copy.open(&transaction, Table::Meta)?, key, value)?;
+    copy.commit(transaction)
 }
 
 fn copy_queue(
@@ -91,17 +94,12 @@ fn copy_queue(
     queued: &[PendingBlock],
 ) -> Result<usize> {
     let transaction = copy.begin()?;
-    let mut table = transaction
-        .open_table(Table::Queue.definition())
-        .map_err(|error| unwritten(copy.name, error))?;
+    let mut table = copy.open(&transaction, Table::Queue)?;
     let damaged = each_whole(snapshot, queued, |key, block| {
-        table
-            .insert(key, block)
-            .map_err(|error| unwritten(copy.name, error))?;
-        Ok(())
+        copy.insert(&mut table, key, block)
     })?;
     drop(table);
-    commit(copy, transaction)?;
+    copy.commit(transaction)?;
     Ok(damaged.len())
 }
 
@@ -110,7 +108,7 @@ fn copy_table(snapshot: &Snapshot, copy: &Destination<'_>, table: Table) -> Resu
     loop {
         let transaction = copy.begin()?;
         let copied = copy_entries(snapshot, (copy, &transaction), table, &mut last)?;
-        commit(copy, transaction)?;
+        copy.commit(transaction)?;
         if copied < ENTRIES_MAX {
             return Ok(());
         }
@@ -124,9 +122,7 @@ fn copy_entries(
     table: Table,
     last: &mut Option<Vec<u8>>,
 ) -> Result<usize> {
-    let mut destination = transaction
-        .open_table(table.definition())
-        .map_err(|error| unwritten(copy.name, error))?;
+    let mut destination = copy.open(transaction, table)?;
     let mut copied = 0;
     let start = last.take();
     let after = start.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
@@ -135,9 +131,7 @@ fn copy_entries(
         if table == Table::Meta && [LOG_KEY, COPIED_KEY, FORMAT_KEY].contains(&key) {
             return Ok(Step::Continue(()));
         }
-        destination
-            .insert(key, value)
-            .map_err(|error| unwritten(copy.name, error))?;
+        copy.insert(&mut destination, key, value)?;
         copied += 1;
         if copied < ENTRIES_MAX {
             return Ok(Step::Continue(()));
