@@ -1,12 +1,9 @@
 //! The access log: who asked for what with which key, under the trace id of the response.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::{Config, Engine, NewKey, Scope};
 use deskfleet_server::{LogFormat, Metrics, RunningServer, ServerOptions, spawn};
 use serde_json::Value;

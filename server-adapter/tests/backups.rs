@@ -1,13 +1,4 @@
 //! Backups over HTTP.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod client;
-mod schema;
-mod served;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,11 +6,12 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
+use crate::schema;
+use crate::served::{Served, served};
 use deskfleet::{AuditAction, AuditResult, Engine, NewKey, Scope};
 use deskfleet_server::{Backups, SentCopies, ServerOptions};
 use serde_json::{Value, json};
-use served::{Served, served};
 
 const PATH: &str = "/operator/backups";
 

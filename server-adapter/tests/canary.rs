@@ -1,13 +1,10 @@
 //! A key and a query are searched for in all output and files, after the whole life of a server.
 #![cfg(unix)]
 
-mod client;
-mod load;
-
 use std::path::Path;
 
-use client::Client;
-use load::{Place, done};
+use crate::client::Client;
+use crate::load::{Place, done};
 
 /// In the query of every request, in an unknown parameter.
 const QUERY: &str = "canary-in-the-query";

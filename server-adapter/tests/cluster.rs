@@ -1,32 +1,14 @@
 //! Servers that share a log in PostgreSQL: each serves the same fleet.
 #![cfg(all(unix, feature = "postgres"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod load;
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    dead_code,
-    missing_debug_implementations,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
-
-mod gate;
 mod node_starts;
 
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use gate::Gate;
-use load::{Client, Place, Served, command, done};
-use servers::postgres::Postgres;
+use crate::gate::Gate;
+use crate::load::{Client, Place, Served, command, done};
+use crate::servers::postgres::Postgres;
 
 /// Fails a test instead of hanging; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);

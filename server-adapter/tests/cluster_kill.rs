@@ -1,37 +1,15 @@
 //! Three servers over one log, with what leads the log killed or stopped under load over and over, and servers too: acknowledged writes
 //! are there, once, on each of them.
 //!
-//! `DESKFLEET_CLUSTER_ROUNDS=100 cargo test -p deskfleet-server --all-features --test cluster_kill -- --nocapture` is the long form.
+//! `DESKFLEET_CLUSTER_ROUNDS=100 cargo test -p deskfleet-server --all-features --test suites cluster_kill:: -- --nocapture` is the long form.
 #![cfg(all(unix, feature = "postgres", feature = "nats"))]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod fleet;
-mod load;
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    dead_code,
-    missing_debug_implementations,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::time::Duration;
 
-use fleet::Fleet;
-use servers::nats::Nats;
-use servers::network::Host;
-use servers::postgres::Postgres;
+use crate::fleet::Fleet;
+use crate::servers::nats::Nats;
+use crate::servers::network::Host;
+use crate::servers::postgres::Postgres;
 
 /// Rounds in an ordinary run.
 const ROUNDS: u32 = 4;

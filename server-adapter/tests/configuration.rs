@@ -1,14 +1,10 @@
 //! The configuration of the server as a process: where it comes from, and SIGHUP.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod load;
 
 use std::fs;
 
-use client::Client;
-use load::{Place, Served, command, done};
+use crate::client::Client;
+use crate::load::{Place, Served, command, done};
 use rustix::process::Signal;
 
 /// Writes the file that the server loads unless another one is named.

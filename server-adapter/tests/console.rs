@@ -1,12 +1,5 @@
 //! The console as the server sends it: every file, its headers and its codings.
 #![cfg(feature = "console")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
-
-mod client;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +7,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::SystemTime;
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use flate2::read::GzDecoder;

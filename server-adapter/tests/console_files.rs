@@ -1,5 +1,4 @@
 //! The files of the console against each other: what the page loads beforehand, and that nothing is loaded from elsewhere.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeSet;
 use std::fs;

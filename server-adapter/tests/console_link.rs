@@ -1,9 +1,5 @@
 //! The link to the console that a start prints.
 #![cfg(all(feature = "console", target_os = "linux"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod load;
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader};
@@ -13,8 +9,8 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use client::Client;
-use load::command;
+use crate::client::Client;
+use crate::load::command;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -119,7 +115,7 @@ fn link_is_printed_with_the_first_key_and_signs_in() {
 #[test]
 fn link_is_printed_on_a_terminal_whenever_the_server_starts() {
     let folder = tempfile::tempdir().unwrap();
-    load::done(folder.path(), "keys issue --name admin --scope admin");
+    crate::load::done(folder.path(), "keys issue --name admin --scope admin");
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();

@@ -1,18 +1,11 @@
 //! Signing in to the console with a code for one use.
 #![cfg(feature = "console")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod client;
-mod schema;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
+use crate::schema;
 use deskfleet::{AuditQuery, Clock, Engine, NewKey, Scope, Timestamp};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use serde_json::json;

@@ -1,11 +1,8 @@
 //! Pages of other origins: only those of named ones may read responses.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::time::SystemTime;
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
 use deskfleet::{Engine, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

@@ -1,13 +1,10 @@
 //! Crowds: idle clients, and clients that never finish their requests, beside one that does. Their cost in memory and
 //! time is measured by `cargo run --release -p deskfleet-server --example crowd`.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

@@ -1,8 +1,5 @@
 //! Damaged telemetry, and a file that another program writes into, as an operator meets them.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod load;
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -10,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use load::{Client, Place, Served, done};
+use crate::load::{Client, Place, Served, done};
 use rustix::process::Signal;
 
 /// How long a state is waited for; nothing is measured by it.
@@ -111,7 +108,9 @@ fn server_with_damaged_telemetry_says_so_serves_the_rest_stops_and_starts() {
 }
 
 fn done_check(place: &Place) -> String {
-    let output = load::command(place.path(), "check").output().unwrap();
+    let output = crate::load::command(place.path(), "check")
+        .output()
+        .unwrap();
     assert_ne!(output.status.code(), Some(0));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

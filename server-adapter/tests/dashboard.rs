@@ -1,7 +1,4 @@
 //! `/metrics` and `docs/grafana-dashboard.json`: each shows what the other has.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +6,7 @@ use std::io::{Write as _, stderr};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::{ActionRequest, CommitDriver, Config, Engine, State, Workspace};
 use deskfleet_server::{Metrics, RunningServer, ServerOptions, spawn};
 use serde_json::Value;

@@ -1,18 +1,13 @@
 //! `GET /query/events` as a stream: what it sends, how it resumes, and what ends it.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod followed;
-mod served;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use client::Client;
+use crate::client::Client;
+use crate::followed::Followed;
+use crate::served::{Served, served};
 use deskfleet::{ActionRequest, Engine, NewKey, Scope, Timestamp, Workspace};
 use deskfleet_server::ServerOptions;
-use followed::Followed;
-use served::{Served, served};
 
 fn workspace(id: &str, region: usize) -> Workspace {
     Workspace {

@@ -1,19 +1,15 @@
 //! Events over HTTP/2: each stream of them is a request like others.
 #![cfg(feature = "http2")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod served;
 
 use std::time::Duration;
 
+use crate::served::{Served, served};
 use bytes::Bytes;
 use deskfleet::Engine;
 use deskfleet_server::ServerOptions;
 use h2::RecvStream;
 use h2::client::SendRequest;
 use http::{Request, StatusCode, Version};
-use served::{Served, served};
 use tokio::net::TcpStream;
 
 /// Streams at once on the connection.

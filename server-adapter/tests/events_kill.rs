@@ -1,22 +1,14 @@
 //! The server killed while a client follows its events, over and over: the client goes on after the last one it saw, and sees each
 //! event once.
 //!
-//! `DESKFLEET_RECONNECT_ROUNDS=1000 cargo test -p deskfleet-server --test events_kill -- --nocapture` is the long form.
+//! `DESKFLEET_RECONNECT_ROUNDS=1000 cargo test -p deskfleet-server --test suites events_kill:: -- --nocapture` is the long form.
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod followed;
-mod load;
 
 use std::time::Duration;
 
-use followed::{Followed, Sent};
-use load::ledger::{Fact, Ledger};
-use load::{Client, Place, Served};
+use crate::followed::{Followed, Sent};
+use crate::load::ledger::{Fact, Ledger};
+use crate::load::{Client, Place, Served};
 
 /// Rounds in an ordinary run.
 const ROUNDS: u32 = 10;

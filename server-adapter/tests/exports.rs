@@ -1,13 +1,6 @@
 //! `export` of telemetry: of a file, and through a running server.
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::format_push_string,
-    reason = "a test that cannot go on fails"
-)]
-
-mod load;
+#![expect(clippy::format_push_string, reason = "a test that cannot go on fails")]
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -16,7 +9,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-use load::{Client, Place, Served, command, done};
+use crate::load::{Client, Place, Served, command, done};
 use serde_json::Value;
 
 const STREAMS: [&str; 4] = ["stats", "activity", "startup", "processes"];

@@ -3,15 +3,12 @@
 //!
 //! `cargo run --release -p deskfleet-server --example abuse` measures the same attacks at full size.
 #![cfg(target_os = "linux")] // where every address of 127.0.0.0/8 is this host
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 #[cfg(feature = "http2")]
 use deskfleet::CommitDriver;
 use deskfleet::{Config, Engine};

@@ -1,8 +1,5 @@
 //! Read-only files, damaged files, and disks with little space, as users meet them.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -13,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{ServerOptions, spawn};
 use tempfile::TempDir;
@@ -123,7 +120,7 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
         (
             1024,
             "LowDisk: telemetry, changes of workspaces, actions and filing are refused: 1024 bytes are free on the disk, 8388608 are \
-             needed\n",
+             needed; free some space, or remove telemetry\n",
         ),
     ] {
         free.store(bytes, Ordering::SeqCst);

@@ -1,12 +1,9 @@
 //! HTTP/2 of misbehaving clients: hand-made frames over a raw socket.
 #![cfg(feature = "http2")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

@@ -1,11 +1,8 @@
 //! Requests refused before anything else is checked: sources of bad keys, foreign hosts; and the form of the refusal.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::time::{Duration, SystemTime};
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
 use deskfleet::{Config, Engine, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

@@ -1,12 +1,9 @@
 //! Bodies in gzip: decoded within the same limits, refused with the same texts.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::io::Write as _;
 use std::time::{Duration, SystemTime};
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
 use deskfleet::{Config, Engine, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use flate2::Compression;

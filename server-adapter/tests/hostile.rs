@@ -1,15 +1,11 @@
 //! What an untrusted client can send, with one verdict each. The table is in `attacks/`; `docs/hostile.md` shows the
 //! same rows.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod attacks;
-mod client;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use attacks::{Attack, Then, all, statuses};
-use client::Client;
+use crate::attacks::{Attack, Then, all, statuses};
+use crate::client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

@@ -1,13 +1,10 @@
 //! The server over a real socket: bounds, pages, logs, shutdown.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::{Config, Engine, NewKey, Scope};
 use deskfleet_server::{LogFormat, Metrics, RunningServer, ServerOptions, spawn};
 

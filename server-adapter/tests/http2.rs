@@ -1,15 +1,12 @@
 //! HTTP/2 in clear text: many requests at once on one connection, within the bounds of any connection.
 #![cfg(feature = "http2")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::client::Client;
 use bytes::Bytes;
-use client::Client;
 use deskfleet::{Config, Engine};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use h2::Reason;

@@ -1,17 +1,13 @@
 //! Imports of any length through a socket.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod served;
 
 use std::io::Write as _;
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
+use crate::served::{Served, served};
 use deskfleet::{AuditAction, AuditResult, Engine};
 use deskfleet_server::ServerOptions;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use served::{Served, served};
 
 /// Bytes of the largest batch here, and so of what is read of a refused import.
 const BATCH_BYTES: usize = 256 * 1024;
@@ -24,7 +20,7 @@ fn served_with_small_batches() -> Served {
 
 impl Served {
     /// A client that has begun a chunked import.
-    fn begin(&self, headers: &str) -> Client {
+    fn begin_import(&self, headers: &str) -> Client {
         let mut client = self.client();
         client.send(format!(
             "POST /operator/workspaces HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n{headers}\r\n"
@@ -33,7 +29,7 @@ impl Served {
     }
 
     fn begin_with_key(&self) -> Client {
-        self.begin(&format!("x-api-key: {}\r\n", self.key))
+        self.begin_import(&format!("x-api-key: {}\r\n", self.key))
     }
 
     fn has(&self, id: usize) -> bool {
@@ -119,7 +115,7 @@ fn import_in_gzip_is_read_as_the_plain_one() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(&lines(0..20_000)).unwrap();
     let headers = format!("x-api-key: {}\r\ncontent-encoding: gzip\r\n", served.key);
-    let mut import = served.begin(&headers);
+    let mut import = served.begin_import(&headers);
     for piece in gzip.finish().unwrap().chunks(10_000) {
         import.send(chunk(piece));
     }
@@ -142,7 +138,7 @@ fn import_in_gzip_that_decodes_to_too_much_returns_400() {
         "x-api-key: {}\r\ncontent-type: application/x-ndjson\r\ncontent-encoding: gzip\r\n",
         served.key
     );
-    let mut import = served.begin(&headers);
+    let mut import = served.begin_import(&headers);
     import.send(chunk(&gzip.finish().unwrap()));
     let answer = ends(import);
     assert_eq!(answer.status, 400);
@@ -152,7 +148,7 @@ fn import_in_gzip_that_decodes_to_too_much_returns_400() {
 #[test]
 fn refused_import_is_read_no_further_than_a_batch() {
     let served = served_with_small_batches();
-    let mut stranger = served.begin("x-api-key: none\r\n");
+    let mut stranger = served.begin_import("x-api-key: none\r\n");
     for _ in 0..20 {
         stranger.try_send(chunk(&vec![b' '; BATCH_BYTES / 4]));
     }

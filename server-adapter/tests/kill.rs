@@ -1,16 +1,13 @@
 //! The server killed under load, over and over, and ended by SIGTERM: acknowledged writes are there, once, and it
 //! starts again.
 //!
-//! `DESKFLEET_KILL_ROUNDS=1000 cargo test -p deskfleet-server --test kill -- --nocapture` is the long form.
+//! `DESKFLEET_KILL_ROUNDS=1000 cargo test -p deskfleet-server --test suites kill:: -- --nocapture` is the long form.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod load;
 
 use std::time::Duration;
 
-use load::ledger::{Fact, Ledger};
-use load::{Place, done};
+use crate::load::ledger::{Fact, Ledger};
+use crate::load::{Place, done};
 
 /// Rounds in an ordinary run.
 const ROUNDS: u32 = 12;
@@ -164,7 +161,7 @@ fn backup_by_signal_holds_writes_acknowledged_before_it() {
     before.check(served.address, &place.admin);
 }
 
-impl load::Served {
+impl crate::load::Served {
     fn check(self, ledger: &Ledger, place: &Place) {
         ledger.check(self.address, &place.admin);
     }

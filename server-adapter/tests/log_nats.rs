@@ -1,44 +1,13 @@
 //! The log in NATS JetStream, with real servers.
 #![cfg(all(unix, feature = "nats"))]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "the contract of every log, from the suites of the engine"
-)]
-#[path = "../../tests/src/log_contract.rs"]
-mod log_contract;
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    dead_code,
-    missing_debug_implementations,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::servers::nats::{Nats, Setup};
 use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
 use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
-use servers::nats::{Nats, Setup};
 
 /// The stream of the entries.
 const STREAM: &str = "df_fleet";
@@ -91,10 +60,10 @@ fn log_in_nats_keeps_the_contract() {
         return;
     };
     let url = nats.url();
-    log_contract::check(&|| Box::new(open(&url)));
+    crate::log_contract::check(&|| Box::new(open(&url)));
     // Another fleet on the same servers.
     let url = format!("{url}&fleet=another");
-    log_contract::check(&|| Box::new(open(&url)));
+    crate::log_contract::check(&|| Box::new(open(&url)));
 }
 
 /// Its time is the announced one, and what is before it is read anew.
@@ -310,7 +279,7 @@ fn entry_appended_again_after_the_duplicate_window_is_stored_once() {
     assert_eq!(all(&log).len(), 4);
 }
 
-/// The figures: `cargo test -p deskfleet-server --features nats --test log_nats -- --ignored --nocapture`.
+/// The figures: `cargo test -p deskfleet-server --features nats --test suites log_nats:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures appends a second"]
 fn appends_a_second_are_printed() {

@@ -1,34 +1,14 @@
 //! What servers of NATS, and which URLs and credentials, a log accepts, with real servers.
 #![cfg(all(unix, feature = "nats"))]
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    dead_code,
-    missing_debug_implementations,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::servers::nats::{Nats, Setup};
 use deskfleet::{EntryId, Log as _, LogErrorKind};
 use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
-use servers::nats::{Nats, Setup};
 
 /// The stream of the entries.
 const STREAM: &str = "df_fleet";

@@ -1,40 +1,13 @@
 //! The log in PostgreSQL, with real servers.
 #![cfg(all(unix, feature = "postgres"))]
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "the contract of every log, from the suites of the engine"
-)]
-#[path = "../../tests/src/log_contract.rs"]
-mod log_contract;
-#[allow(
-    clippy::pedantic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    dead_code,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::servers::postgres::Postgres;
 use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
-use servers::postgres::Postgres;
 
 fn open(url: &str) -> PostgresLog {
     PostgresLog::open(url, &PostgresOptions::default()).unwrap()
@@ -70,7 +43,7 @@ fn log_in_postgres_keeps_the_contract() {
         return;
     };
     let url = postgres.url();
-    log_contract::check(&|| Box::new(open(&url)));
+    crate::log_contract::check(&|| Box::new(open(&url)));
     let another = open(&format!("{url}&fleet=another"));
     assert_eq!(
         another
@@ -335,7 +308,7 @@ fn standby_alone_is_refused() {
     assert!(said.contains("standby in recovery"), "{said}");
 }
 
-/// The figures of the documents: `cargo test -p deskfleet-server --features postgres --test log_postgres -- --ignored --nocapture`.
+/// The figures of the documents: `cargo test -p deskfleet-server --features postgres --test suites log_postgres:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures appends a second"]
 fn appends_a_second_are_printed() {

@@ -1,29 +1,13 @@
 //! Passwords of and TLS to a log in PostgreSQL, with a real server.
 #![cfg(all(unix, feature = "postgres"))]
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-#[allow(
-    clippy::pedantic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    dead_code,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::servers::postgres::Postgres;
 use deskfleet::{Log as _, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
-use servers::postgres::Postgres;
 
 const USER: &str = "careful";
 const PASSWORD: &str = "s3cret@/?% #ä";

@@ -1,24 +1,11 @@
 //! The log in PostgreSQL as an earlier version left it.
 #![cfg(all(unix, feature = "postgres"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![allow(clippy::expect_used, reason = "servers of several suites")]
-
-#[allow(
-    clippy::pedantic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    dead_code,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::time::Duration;
 
+use crate::servers::postgres::Postgres;
 use deskfleet::{EntryId, Log as _};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
-use servers::postgres::Postgres;
 
 fn open(url: &str) -> PostgresLog {
     PostgresLog::open(url, &PostgresOptions::default()).unwrap()

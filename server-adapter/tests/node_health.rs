@@ -1,16 +1,13 @@
 //! `/readyz` of a node whose log fails, whose clock is wrong or whose name another process has; and the end of one whose log does not
 //! respond.
 #![cfg(feature = "cluster")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{park, sleep, spawn as spawn_thread};
 use std::time::{Duration, SystemTime};
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
 use deskfleet::{
     Appended, Engine, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
     NodeReport,

@@ -1,10 +1,8 @@
 //! The engine's responses against the OpenAPI document.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod schema;
 
 use std::collections::BTreeSet;
 
+use crate::schema::{codes, document, mismatch, resolved};
 use bytes::Bytes;
 use deskfleet::fields::FieldValue;
 use deskfleet::routes::{Answer, ROUTES, Route};
@@ -12,7 +10,6 @@ use deskfleet::{
     ActionDriver, ActionRequest, Config, Engine, NewKey, Scope, Scopes, Stream, Workspace,
 };
 use http::header::CONTENT_TYPE;
-use schema::{codes, document, mismatch, resolved};
 use serde_json::Value;
 
 /// A query with good values of the parameters that a question must have; other endpoints ignore those that they do not know.

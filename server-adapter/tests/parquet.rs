@@ -3,15 +3,8 @@
 //! DuckDB is installed from PyPI into `target/duckdb`. Where that is not possible the comparison is skipped with a line that says so; with
 //! `DESKFLEET_REQUIRE_DUCKDB=1` it fails.
 #![cfg(all(unix, feature = "parquet"))]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::format_collect,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::format_collect, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
-mod load;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,7 +13,7 @@ use std::process::Command;
 use std::sync::{LazyLock, OnceLock};
 use std::time::SystemTime;
 
-use load::{Client, Place, command, done};
+use crate::load::{Client, Place, command, done};
 use serde_json::{Map, Value, json};
 
 const VERSION: &str = "2.0.0";

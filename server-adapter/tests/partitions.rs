@@ -2,33 +2,15 @@
 //! what was acknowledged is there, once, and all nodes hold the same.
 //!
 //! Each round has another cut. An ordinary run has the first three of each log;
-//! `DESKFLEET_PARTITION_ROUNDS=70 cargo test -p deskfleet-server --all-features --test partitions -- --nocapture` is the long form.
+//! `DESKFLEET_PARTITION_ROUNDS=70 cargo test -p deskfleet-server --all-features --test suites partitions:: -- --nocapture` is the long form.
 #![cfg(all(target_os = "linux", feature = "postgres", feature = "nats"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod fleet;
-mod load;
-#[allow(
-    clippy::pedantic,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    dead_code,
-    missing_debug_implementations,
-    unreachable_pub,
-    reason = "servers for several suites, each of which needs a part"
-)]
-#[path = "../../tests/src/servers/mod.rs"]
-mod servers;
 
 use std::time::Duration;
 
-use fleet::Fleet;
-use servers::nats::Nats;
-use servers::network::{Host, Network};
-use servers::postgres::Postgres;
+use crate::fleet::Fleet;
+use crate::servers::nats::Nats;
+use crate::servers::network::{Host, Network};
+use crate::servers::postgres::Postgres;
 
 /// Cuts in an ordinary run.
 const ROUNDS: usize = 3;

@@ -1,11 +1,8 @@
 //! Requests sent before the responses to earlier ones: answered correctly, in order, and several in one write.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

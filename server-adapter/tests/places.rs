@@ -1,13 +1,10 @@
 //! Connections that wait to be served: all of a burst are, `/livez` does not wait, and those that bring or take next to nothing make room.
 #![cfg(target_os = "linux")] // where every address of 127.0.0.0/8 is this host
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
 
 use std::net::Ipv4Addr;
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::{Engine, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

@@ -1,13 +1,10 @@
 //! Nodes that share a log: positions on answers, and the list of nodes.
 #![cfg(feature = "cluster")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod schema;
 
 use std::time::{Duration, SystemTime};
 
-use client::{Answer, Client};
+use crate::client::{Answer, Client};
+use crate::schema;
 use deskfleet::{Engine, MemoryLog, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 

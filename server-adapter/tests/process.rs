@@ -1,9 +1,5 @@
 //! The server as a process: unread pipes, signals, and the files that it creates.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod load;
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, PipeReader, Write as _};
@@ -13,8 +9,8 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use client::Client;
-use load::{Place, command, done};
+use crate::client::Client;
+use crate::load::{Place, command, done};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Fails a test instead of hanging; nothing is measured by it.

@@ -1,19 +1,12 @@
 //! The client of Amazon WorkSpaces against moto and against a fake with faults.
 #![cfg(all(unix, feature = "providers"))]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-mod provider;
 
 use std::time::{Duration, Instant};
 
+use crate::provider::Aws;
 use deskfleet_server::provider::aws::client::{BatchCall, Client, Settings, SingleCall};
 use deskfleet_server::provider::aws::credentials::{CredentialsCache, Environment};
 use deskfleet_server::provider::aws::error::Failure;
-use provider::Aws;
 use serde_json::json;
 
 /// Fails a test instead of hanging; nothing is measured by it.

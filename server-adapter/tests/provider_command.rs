@@ -1,10 +1,5 @@
 //! `deskfleet-provider command` over a real server, and what all providers have in common.
 #![cfg(all(unix, feature = "providers"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod provided;
-mod served;
 
 use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
@@ -13,8 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
+use crate::provided::{Fleet, PATIENCE};
 use deskfleet::{ActionRequest, AuditResult};
-use provided::{Fleet, PATIENCE};
 use serde_json::Value;
 
 #[test]

@@ -2,20 +2,10 @@
 //!
 //! `DESKFLEET_PROVIDER_ROUNDS` sets the rounds of SIGKILL; by default there are two.
 #![cfg(all(unix, feature = "providers"))]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-mod driven;
-mod load;
-mod provider;
 
 use std::time::{Duration, Instant};
 
-use driven::{Effects, FAST, Fleet, act, count, outcome};
+use crate::driven::{Effects, FAST, Fleet, act, count, outcome};
 use serde_json::{Value, json};
 
 /// An action, the state of the desktops it is asked for, the call that carries it out, and whether it may be carried out twice.

@@ -1,28 +1,17 @@
 //! `deskfleet-provider aws` with its scans, over a real server and a fake of Amazon WorkSpaces.
 #![cfg(all(unix, feature = "providers"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod provided;
-#[allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "servers for several suites, each of which needs a part"
-)]
-mod provider;
-mod served;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::provided::{Fleet, PATIENCE, Provider};
 use deskfleet::{Action, ActionRequest, AuditResult};
-use provided::{Fleet, PATIENCE, Provider};
 use serde_json::json;
 
 /// Each action, through the fake of Amazon WorkSpaces, and the inventory with it.
 #[test]
 fn amazon_carries_out_each_action_and_the_inventory_follows() {
-    let Some(aws) = provider::Aws::fake() else {
+    let Some(aws) = crate::provider::Aws::fake() else {
         return;
     };
     let fleet = Fleet::new(&["ws-gone00000"]);
@@ -92,7 +81,7 @@ fn amazon_carries_out_each_action_and_the_inventory_follows() {
 }
 
 /// What is gone there, and what the credentials of another account show.
-fn follow_the_cloud(fleet: &Fleet, aws: &provider::Aws, ids: &[String], log: &Path) {
+fn follow_the_cloud(fleet: &Fleet, aws: &crate::provider::Aws, ids: &[String], log: &Path) {
     let begun = Instant::now();
     let known = |id: &str| fleet.server.engine.workspace(id).unwrap();
     let state = |id: &str| {

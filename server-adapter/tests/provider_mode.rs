@@ -1,16 +1,7 @@
 //! `deskfleet-provider aws --switch-running-mode`: recovery reboots of desktops that are always on. `provider_fleet.rs` kills it meanwhile.
 #![cfg(all(unix, feature = "providers"))]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
 
-mod driven;
-mod load;
-mod provider;
-
-use driven::{FAST, Fleet, act, count, outcome};
+use crate::driven::{FAST, Fleet, act, count, outcome};
 use serde_json::json;
 
 #[test]

@@ -1,22 +1,13 @@
 //! `deskfleet-provider webhook` over a real server and a web service.
 #![cfg(all(unix, feature = "providers"))]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-mod client;
-mod provided;
-mod served;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::provided::{Fleet, PATIENCE};
 use deskfleet::{ActionRequest, AuditResult};
-use provided::{Fleet, PATIENCE};
 use serde_json::Value;
 
 /// A web service that gives these answers, in turn, and hands out what it got.

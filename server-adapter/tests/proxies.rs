@@ -1,10 +1,5 @@
 //! The proxy configurations of `docs/proxies.md`, in the real programs. Skipped, with one line, where it is not installed.
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
 
 use std::fs::{self, File};
 use std::io::{Write as _, stderr};

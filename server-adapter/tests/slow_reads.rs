@@ -1,8 +1,4 @@
 //! Reads off the event loop: their bounds, and responses that are made while they are sent.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod served;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
+use crate::served::large_day;
 use deskfleet::{Engine, NewKey, Scope};
 use deskfleet_server::{ServerOptions, spawn};
-use served::large_day;
 
 const LIST: &str = "/operator/workspaces?q=none";
 const DAY: &str = "/api/Information/Get24HourActivity";

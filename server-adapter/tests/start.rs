@@ -1,12 +1,5 @@
 //! How a server starts: what it refuses, what it leaves behind, and how it works with systemd.
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
-
-mod load;
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader};
@@ -20,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use load::{Place, command, done};
+use crate::load::{Place, command, done};
 use rustix::process::{Pid, Signal, kill_process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
@@ -200,7 +193,7 @@ fn server_takes_the_socket_that_systemd_opened() {
         .env("NOTIFY_SOCKET", &manager.name);
     let _served = Started::start(shell.stdin(OwnedFd::from(listener)));
     assert_eq!(manager.next(), "READY=1");
-    let mut client = load::Client::connect(address, &place.admin).unwrap();
+    let mut client = crate::load::Client::connect(address, &place.admin).unwrap();
     let (status, _) = client.ask("GET /operator/keys", "").unwrap();
     assert_eq!(status, 200);
 }

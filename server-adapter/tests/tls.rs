@@ -1,18 +1,15 @@
 //! A server with `--tls-cert`: its clients, its files, and reload.
 #![cfg(all(target_os = "linux", feature = "tls"))]
 
-mod https;
-mod load;
-
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use https::{
+use crate::https::{
     Client, TLS, authority, certificate, certificate_with, connect, curl, expired_certificate,
     openssl, place, read_until, text,
 };
-use load::command;
+use crate::load::command;
 use rustix::process::Signal;
 
 #[test]

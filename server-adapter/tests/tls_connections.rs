@@ -1,14 +1,11 @@
 //! Connections of a server with `--tls-cert`: those without a handshake, and what bounds the others.
 #![cfg(all(target_os = "linux", feature = "tls"))]
 
-mod https;
-mod load;
-
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use https::{PATIENCE, TLS, connect, curl, place, read_until, text};
+use crate::https::{PATIENCE, TLS, connect, curl, place, read_until, text};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 #[test]

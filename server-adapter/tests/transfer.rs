@@ -1,8 +1,5 @@
 //! `import` and `export`: of a file, and through a running server.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod load;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +7,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Output};
 
-use load::{Client, Place, Served, command, done};
+use crate::load::{Client, Place, Served, command, done};
 use serde_json::{Map, Value};
 
 /// More than two pages, with every kind of value and with texts that need quotes.

@@ -1,12 +1,10 @@
 //! `/readyz` of a server whose actions wait for a provider.
 
-mod client;
-
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
-use client::Client;
+use crate::client::Client;
 use deskfleet::{ActionDriver, ActionRequest, Attempt, Config, Engine, ManualClock, Workspace};
 use deskfleet_server::{ServerOptions, spawn};
 

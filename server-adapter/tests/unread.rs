@@ -1,21 +1,17 @@
 //! Responses that are not read: the memory that they take is bounded, they end with their key, and operators are served meanwhile.
 #![cfg(feature = "http2")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod served;
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::client::Client;
+use crate::served::{Served, large_day, served};
 use bytes::Bytes;
-use client::Client;
 use deskfleet::{Engine, NewKey, Scope, Workspace};
 use deskfleet_server::ServerOptions;
 use h2::client::{Builder, SendRequest};
 use http::{Request, Response};
-use served::{Served, large_day, served};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 

@@ -1,14 +1,11 @@
 //! Telemetry batches that the engine reads in pieces, over both versions, plain and in gzip.
 #![cfg(feature = "http2")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod client;
-mod served;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
+use crate::served::{Served, served};
 use bytes::Bytes;
 use deskfleet_server::ServerOptions;
 use flate2::Compression;
@@ -16,7 +13,6 @@ use flate2::write::GzEncoder;
 use h2::Reason;
 use h2::client::{ResponseFuture, SendRequest};
 use http::Request;
-use served::{Served, served};
 
 const TARGET: &str = "/operator/telemetry";
 

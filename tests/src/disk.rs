@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::files::{Contents, FileId, FileOf, Files, FolderOf, Part, Tree};
+use crate::files::{Contents, FileId, FileOf, Files, FolderOf, Part, Tree, set_length};
 
 /// The operations of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,7 +277,7 @@ impl State {
 
 impl File {
     fn make_durable(&mut self) {
-        self.durable.resize(self.bytes.len(), 0);
+        set_length(&mut self.durable, self.bytes.len());
         for range in self.dirty.drain(..) {
             let range = range.start..range.end.min(self.bytes.len());
             if let (Some(to), Some(from)) =
@@ -319,7 +319,7 @@ impl Files for Disk {
         let state = &mut *self.state();
         state.pass(file.part(), Operation::SetLen)?;
         let length = usize::try_from(len).map_err(io::Error::other)?;
-        state.files.file(file).bytes.resize(length, 0);
+        set_length(&mut state.files.file(file).bytes, length);
         let kept = length.div_ceil(BLOCK);
         let cut_off = |(of, block): &(FileId, usize)| *of == file && *block >= kept;
         state.blocks.retain(|block| !cut_off(block));

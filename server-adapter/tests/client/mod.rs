@@ -1,6 +1,5 @@
 //! A client that sends exactly the bytes it is given.
 #![allow(dead_code, reason = "each suite uses a part of it")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

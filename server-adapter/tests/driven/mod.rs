@@ -1,10 +1,4 @@
 //! A server whose actions a provider ends, the provider as a process, and the fake that it calls.
-#![expect(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,11 +1,5 @@
 //! Servers over one log, clients that write through all of them, and whether each has what was acknowledged, once.
 #![allow(dead_code, reason = "each suite uses a part of it")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

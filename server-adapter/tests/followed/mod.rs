@@ -1,6 +1,5 @@
 //! A client of `GET /query/events` that takes a stream apart.
 #![allow(dead_code, reason = "each suite uses a part of it")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,4 @@
 //! A way to a server on this machine that can be closed.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};

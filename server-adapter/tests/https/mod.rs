@@ -1,7 +1,6 @@
 //! Servers with certificates that `openssl` makes for one test, and their clients.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 #![expect(
-    clippy::unwrap_used,
     clippy::print_stderr,
     reason = "a test that cannot go on fails; one that is skipped says so"
 )]
@@ -18,7 +17,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::load::{Place, Served};
+use crate::load::{Place, Served};
 
 /// Fails a test instead of hanging; nothing is measured by it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,10 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::Client;
+
+/// Fails a test instead of hanging; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Something that a write makes true.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,12 +124,18 @@ impl Ledger {
         self.is_durable(fact) || self.open.contains(fact)
     }
 
-    /// What an agent does when its post got no response: it sends it again. The record must not be there twice then.
+    /// What an agent does when its post got no response, or 503: it sends it again. The record must not be there twice then.
     fn send_open_records_again(&self, client: &mut Client) {
+        let deadline = Instant::now() + PATIENCE;
         for fact in &self.open {
-            if let Fact::Record { body, .. } = fact {
-                client.accepted("POST /api/Stats/Post", body).unwrap();
+            let Fact::Record { body, .. } = fact else {
+                continue;
+            };
+            while client.ask("POST /api/Stats/Post", body).unwrap().0 == 503 {
+                assert!(Instant::now() < deadline, "the server refuses all posts");
+                sleep(Duration::from_millis(100));
             }
+            client.accepted("POST /api/Stats/Post", body).unwrap();
         }
     }
 

@@ -1,10 +1,5 @@
 //! A server as a process of its own, clients that write until it is gone, and the writes that were acknowledged.
 #![allow(dead_code, reason = "each suite uses a part of it")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
 
 pub(crate) mod ledger;
 mod workers;

@@ -1,8 +1,6 @@
 //! A server whose actions no clock ends, and `deskfleet-provider` as a process.
 #![allow(
     dead_code,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
     reason = "each suite uses a part of it; a test that cannot go on fails"
 )]
 
@@ -13,7 +11,7 @@ use std::time::{Duration, Instant};
 use deskfleet::{ActionDriver, ActionRequest, AuditQuery, AuditResult, PendingAction, Workspace};
 use deskfleet_server::ServerOptions;
 
-use super::served::{Served, served};
+use crate::served::{Served, served};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet-provider");
 /// Fails a test instead of hanging; nothing is measured by it.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use deskfleet::{ActivityRecord, Config, Engine, NewKey, Record, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 
-use super::client::Client;
+use crate::client::Client;
 
 pub(crate) struct Served {
     pub(crate) engine: Engine,

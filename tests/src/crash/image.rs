@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::files::{Contents, FileId, Part, Tree};
+use crate::files::{Contents, FileId, Part, Tree, set_length};
 
 use super::recording::Io;
 use super::seed::Seed;
@@ -237,7 +237,7 @@ impl File {
 fn apply(image: &mut Vec<u8>, change: &Change) {
     match change {
         Change::Write(offset, data) => write(image, *offset, data),
-        Change::SetLen(len) => image.resize(usize::try_from(*len).expect("in memory"), 0),
+        Change::SetLen(len) => set_length(image, usize::try_from(*len).expect("in memory")),
     }
 }
 

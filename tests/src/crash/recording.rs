@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::Operation;
-use crate::files::{Contents, FileId, FileOf, Files, FolderOf, Part, Tree};
+use crate::files::{Contents, FileId, FileOf, Files, FolderOf, Part, Tree, set_length};
 
 /// One operation of a disk. Names are durable at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl Files for Recorder {
             return Err(failure());
         }
         let length = usize::try_from(len).map_err(io::Error::other)?;
-        state.files.file(file).resize(length, 0);
+        set_length(state.files.file(file), length);
         state.log.push(Io::SetLen(file, len));
         Ok(())
     }

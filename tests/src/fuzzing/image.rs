@@ -8,6 +8,8 @@ use deskfleet::{
     StorageBackend, Stream, Timestamp, Workspace, WorkspaceList, WorkspaceQuery,
 };
 
+use crate::files::set_length;
+
 use super::START_SECONDS;
 
 /// A file does not grow beyond this: a damaged one must not use up all memory.
@@ -64,7 +66,7 @@ impl StorageBackend for ImageBackend {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let len = usize::try_from(len).map_err(io::Error::other)?;
-        self.0.lock().resize(len, 0);
+        set_length(&mut self.0.lock(), len);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::files::{FileId, Files, Part, Tree};
+use crate::files::{FileId, Files, Part, Tree, set_length};
 
 use super::fault::{Act, Fault};
 
@@ -130,7 +130,7 @@ impl File {
             Change::Length { tail, old, .. } => {
                 self.bytes.truncate(old - tail.len());
                 self.bytes.extend_from_slice(tail);
-                self.bytes.resize(*old, 0);
+                set_length(&mut self.bytes, *old);
             }
         }
     }
@@ -140,7 +140,9 @@ impl File {
     fn redo(&mut self, change: &Change, cut: Cut) {
         match (change, cut) {
             (_, Cut::Lost) => {}
-            (Change::Length { new, .. }, Cut::Kept | Cut::Mixed(_)) => self.bytes.resize(*new, 0),
+            (Change::Length { new, .. }, Cut::Kept | Cut::Mixed(_)) => {
+                set_length(&mut self.bytes, *new);
+            }
             (Change::Write { offset, new, .. }, Cut::Kept) => self.put(*offset, new),
             (Change::Write { offset, new, .. }, Cut::Mixed(seed)) => {
                 let place = spread(seed ^ spread(*offset as u64));
@@ -207,7 +209,7 @@ impl Files for Disk {
         state.pass(file.part(), Act::Length { grows: new > old })?;
         let file = state.files.file(file);
         let tail = file.bytes.get(new..).unwrap_or_default().to_vec();
-        file.bytes.resize(new, 0);
+        set_length(&mut file.bytes, new);
         file.unsynced.push(Change::Length { tail, old, new });
         Ok(())
     }

@@ -110,27 +110,32 @@ pub fn required_files(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// Suites of the engine that no program has: they would never run.
+/// Suites that no program has: they would never run.
 #[must_use]
 pub fn suites(files: &[Source]) -> Vec<String> {
     let named = |path: &str, line: &str| {
         let file = files.iter().find(|file| file.path == path);
         file.is_some_and(|file| file.text.lines().any(|found| found == line))
     };
-    let of_file = |file: &Source| {
-        let name = file.path.strip_prefix("tests/tests/")?;
+    let of_file = |file: &Source, package: &str| {
+        let folder = format!("{package}/tests/");
+        let name = file.path.strip_prefix(&folder)?;
         let suite = name
             .strip_suffix(".rs")
             .filter(|name| !name.contains('/'))?;
+        let program = format!("{folder}main.rs");
         let runs = suite == "main"
-            || named("tests/tests/main.rs", &format!("mod {suite};"))
-            || named("tests/Cargo.toml", &format!("path = \"tests/{name}\""));
-        (!runs).then(|| {
-            format!(
-                "{}: in no program; add it to tests/tests/main.rs",
-                file.path
-            )
-        })
+            || named(&program, &format!("mod {suite};"))
+            || named(
+                &format!("{package}/Cargo.toml"),
+                &format!("path = \"tests/{name}\""),
+            );
+        (!runs).then(|| format!("{}: in no program; add it to {program}", file.path))
+    };
+    let of_file = |file| {
+        ["tests", "server-adapter"]
+            .into_iter()
+            .find_map(|package| of_file(file, package))
     };
     files.iter().filter_map(of_file).collect()
 }
@@ -179,6 +184,8 @@ mod tests {
         assert_eq!(suites(&files).len(), 1);
         files.push(Source::planted("tests/Cargo.toml", "path = \"tests/b.rs\""));
         assert!(suites(&files).is_empty());
+        files.push(Source::planted("server-adapter/tests/a.rs", "#[test]"));
+        assert_eq!(suites(&files).len(), 1);
     }
 
     #[test]

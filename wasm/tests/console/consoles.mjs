@@ -1,4 +1,6 @@
-// Tests of the console: each runs over a server and over the engine in the tab, in every installed browser. Only the transport differs.
+// Tests of the console: each runs over a server and over the engine in the tab, and in every installed browser. Only the transport differs.
+// Each of two transports has a browser of its own, which another test has for the other one; with DESKFLEET_CONSOLE_PAIRS=all every test
+// runs over each transport in each browser.
 //
 // With DESKFLEET_CONSOLE_FILES the console comes from that folder and not from the binary and the package, which then need not be built anew.
 
@@ -17,6 +19,7 @@ import { serveBefore, servePackage } from "./serve.mjs";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BINARY = process.env.DESKFLEET_BINARY ?? path.join(ROOT, "target/debug/deskfleet");
 const FILES = process.env.DESKFLEET_CONSOLE_FILES;
+const ALL_PAIRS = process.env.DESKFLEET_CONSOLE_PAIRS === "all";
 /** A bound against hanging. */
 const PATIENCE_MS = 60_000;
 
@@ -45,8 +48,11 @@ const PATIENCE_MS = 60_000;
  */
 export function consoleTest(name, run, options = {}) {
     const { transports = ["server", "engine"], browsers = ["chromium", "firefox"] } = options;
-    for (const transport of transports) {
-        for (const browser of browsers) {
+    const isCrossed = name.length % 2;
+    for (const [at, transport] of transports.entries()) {
+        for (const [of, browser] of browsers.entries()) {
+            const isOne = transports.length === 1 || browsers.length === 1;
+            if (!isOne && !ALL_PAIRS && (at + of) % 2 !== isCrossed) continue;
             test(`${name}, over the ${transport}, in ${browser}`, { timeout: 5 * PATIENCE_MS }, async (context) => {
                 if (!runtime(browser, context) || !tool("puppeteer-core", context)) return;
                 if (transport === "server" && !existsSync(BINARY)) return context.skip("the binary deskfleet is not built");

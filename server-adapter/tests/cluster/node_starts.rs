@@ -1,7 +1,7 @@
 //! Nodes that do not begin, and commands that are none.
 
-use super::load::{Place, command, done};
 use super::{Fleet, has, put, readyz};
+use crate::load::{Place, command, done};
 
 #[test]
 fn file_of_another_fleet_is_not_made_a_node() {

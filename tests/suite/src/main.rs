@@ -1,25 +1,34 @@
 //! `cargo suite`: runs all tests. First those of the workspace; then it builds the npm package and runs its tests in Node, which
-//! starts the other runtimes. The second part runs even if the first fails.
+//! starts the other runtimes. Each part runs even if one before it fails.
 
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use deskfleet_tests::conformance::transcript::write_all;
+/// Builds the npm package.
+const WASM_BUILD: &str = "deskfleet-wasm-build";
 
 /// The tests of the npm package need this version of Node.
 const NODE_MIN: u32 = 20;
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let workspace = cargo(
-        &root,
-        &["test", "--workspace", "--all-features", "--no-fail-fast"],
-    );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let test = |of: &[&str]| {
+        let arguments = [&["test", "--all-features", "--no-fail-fast"], of].concat();
+        run(cargo(&root, &arguments))
+    };
     let mut skipped = String::new();
+    // What builds the npm package is compiled alone, with the features that `cargo wasm` compiles it with, so that it is compiled once.
     let parts = [
-        ("the workspace", run(workspace)),
+        (
+            "the workspace",
+            test(&["--workspace", "--exclude", WASM_BUILD]),
+        ),
+        (
+            "the builder of the npm package",
+            test(&["--package", WASM_BUILD]),
+        ),
         ("the npm package", npm_package(&root, &mut skipped)),
     ];
     let mut code = ExitCode::SUCCESS;
@@ -49,7 +58,7 @@ fn npm_package(root: &Path, skipped: &mut String) -> Result<(), String> {
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let transcripts = folder.path().join("transcripts");
-    write_all(&transcripts).map_err(|error| format!("cannot write the transcripts: {error}"))?;
+    write_transcripts(&transcripts)?;
     let report = folder.path().join("skipped");
     // Node leaves one processor free by default, which is half of two; a browser waits more than it works.
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
@@ -71,6 +80,15 @@ fn npm_package(root: &Path, skipped: &mut String) -> Result<(), String> {
     let result = run(node);
     *skipped = std::fs::read_to_string(&report).unwrap_or_default();
     result
+}
+
+/// Writes what the engine answers, with which that of the package is compared, by the example that the tests of the workspace have built.
+fn write_transcripts(folder: &Path) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let example = program.with_file_name("examples").join("write_transcripts");
+    let mut write = Command::new(example.with_extension(std::env::consts::EXE_EXTENSION));
+    write.arg(folder);
+    run(write)
 }
 
 /// Whether `npm ci` has run since the lock file changed.

@@ -1,0 +1,98 @@
+//! All suites of the server in one program, which is compiled and linked once.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
+
+mod access_log;
+mod backups;
+mod canary;
+mod cluster;
+mod cluster_kill;
+mod command;
+mod configuration;
+mod console;
+mod console_files;
+mod console_link;
+mod console_sign_in;
+mod cors;
+mod crowd;
+mod damage;
+mod dashboard;
+mod events;
+mod events_http2;
+mod events_kill;
+mod exports;
+mod fairness;
+mod files;
+mod frames;
+mod guards;
+mod gzip;
+mod hostile;
+mod http;
+mod http2;
+mod imports;
+mod kill;
+mod log_nats;
+mod log_nats_access;
+mod log_postgres;
+mod log_postgres_access;
+mod log_postgres_older;
+mod node_health;
+mod openapi;
+mod openapi_responses;
+mod openapi_texts;
+mod parquet;
+mod partitions;
+mod pipelining;
+mod places;
+mod positions;
+mod process;
+mod provider_aws;
+mod provider_command;
+mod provider_fleet;
+mod provider_inventory;
+mod provider_mode;
+mod provider_webhook;
+mod proxies;
+mod slow_reads;
+mod start;
+mod tls;
+mod tls_connections;
+mod transfer;
+mod unattended;
+mod unread;
+mod uploads;
+
+// What they share.
+#[allow(dead_code, reason = "some attacks need a feature")]
+mod attacks;
+mod client;
+#[cfg(all(unix, feature = "providers"))]
+mod driven;
+#[cfg(all(unix, feature = "postgres", feature = "nats"))]
+mod fleet;
+mod followed;
+#[cfg(all(unix, feature = "postgres"))]
+mod gate;
+#[cfg(feature = "tls")]
+mod https;
+mod load;
+#[cfg(all(unix, feature = "cluster"))]
+#[path = "../../tests/src/log_contract.rs"]
+#[allow(dead_code, unreachable_pub, reason = "each suite uses a part of it")]
+mod log_contract;
+#[cfg(all(unix, feature = "providers"))]
+mod provided;
+#[cfg(all(unix, feature = "providers"))]
+mod provider;
+mod schema;
+mod served;
+#[cfg(unix)]
+#[path = "../../tests/src/servers/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "each suite uses a part of it")]
+mod servers;
