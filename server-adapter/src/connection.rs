@@ -158,7 +158,8 @@ async fn serve_requests(
             if progress.is_kept_for_livez() {
                 refusal::close(&mut response, Version::HTTP_11);
             }
-            Ok::<_, Infallible>(response.map(|body| body.sent_on(progress).ending(turn)))
+            let sending = response.map(|body| body.sent_on(progress).ending(turn, place));
+            Ok::<_, Infallible>(sending)
         }
     });
     let io = TokioIo::new(socket.clone());

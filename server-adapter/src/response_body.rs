@@ -18,7 +18,7 @@ use crate::keyed_responses::KeyedResponse;
 use crate::progress::{Progress, Turn};
 use crate::sent_copies::FileBody;
 use crate::slow_reads::{Place, SlowReads};
-use crate::sources::Source;
+use crate::sources::{RequestPlace, Source};
 
 /// Why a body ended early: the store could not be read. hyper ends the connection, or the stream of HTTP/2, without the end of
 /// the body.
@@ -75,8 +75,8 @@ pub(crate) struct OutgoingBody {
     state: State,
     sent: usize,
     at_end: Option<AtEnd>,
-    /// The request is being handled until this is dropped.
-    turn: Option<Turn>,
+    /// The request is being handled, and counts as one of its source, until this is dropped.
+    turn: Option<Box<(Turn, RequestPlace)>>,
     /// The connection that a body in chunks is sent on.
     streaming: Option<Counted>,
     held: Option<Arc<Held>>,
@@ -164,9 +164,9 @@ impl OutgoingBody {
         self.at_end = Some(at_end);
     }
 
-    /// Ends the turn of the request with the body; one whose bytes are there already ends it now.
-    pub(crate) fn ending(mut self, turn: Turn) -> Self {
-        self.turn = self.len().is_none().then_some(turn);
+    /// Ends the turn of the request, and its place among those of its source, with the body; one whose bytes are there already ends them now.
+    pub(crate) fn ending(mut self, turn: Turn, place: RequestPlace) -> Self {
+        self.turn = self.len().is_none().then(|| Box::new((turn, place)));
         self
     }
 

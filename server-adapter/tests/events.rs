@@ -322,3 +322,29 @@ fn connection_of_a_client_that_is_gone_is_given_back() {
         200
     );
 }
+
+#[test]
+fn stream_is_a_request_of_its_forwarded_source_until_it_ends() {
+    let options = ServerOptions {
+        proxied: true,
+        // A quarter of them is one request.
+        connections_served: 4,
+        ..quiet()
+    };
+    let served = served(options, |_| {});
+    let status = |from: &str| {
+        let from = format!("x-forwarded-for: {from}\r\n");
+        served.client().ask("GET", "/readyz", &from).status
+    };
+    let events = served.follow("", "x-forwarded-for: 192.0.2.1\r\n");
+    assert_eq!(events.status(), 200);
+    assert_eq!((status("192.0.2.1"), status("192.0.2.2")), (503, 200));
+    drop(events);
+    let begun = Instant::now();
+    while status("192.0.2.1") != 200 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "it keeps its place"
+        );
+    }
+}

@@ -141,3 +141,30 @@ fn closing_and_opening_without_a_free_byte_give_filed_segments_back() {
     assert_eq!(disk.queue_bytes(), 0);
     engine.close().unwrap();
 }
+
+#[test]
+fn upkeep_on_a_disk_that_ready_segments_would_make_short_of_space_comes_to_rest() {
+    let disk = SmallDisk::new();
+    let engine = disk.open();
+    let record = ActivityRecord {
+        instance_id: "ws-1".into(),
+        ..ActivityRecord::default()
+    };
+    engine.record(record).unwrap();
+    disk.keep_up(&engine);
+    for free in (36..56).step_by(2) {
+        // Without what the queue takes.
+        let others = taken(disk.folder.path()) - disk.queue_bytes();
+        disk.foreign
+            .store((64 - free) * MIB - others, Ordering::SeqCst);
+        disk.keep_up(&engine);
+        let rested = disk.queue_bytes();
+        for _ in 0..3 {
+            disk.clock.set(disk.clock.now().plus_seconds(1));
+            engine.maintain().unwrap();
+            assert_eq!(disk.queue_bytes(), rested, "{free} MiB without the queue");
+        }
+    }
+    assert!(disk.queue_bytes() > 0, "segments are ready");
+    engine.close().unwrap();
+}

@@ -143,6 +143,12 @@ impl EngineCore {
         taken.is_err()
     }
 
+    /// Whether the disk is not short of space either once such segments are made: else upkeep would write them and remove them in turn.
+    pub(super) fn has_space_for_segments(&self) -> bool {
+        let bytes = READY_BYTES.saturating_mul(2);
+        self.space_left().take(WriteClass::Telemetry, bytes).is_ok()
+    }
+
     /// [`Self::keep_reserve`] for upkeep, which reports to the host when the reserve is used, and when it is back.
     pub(super) fn keep_reserve_reported(&self) {
         let kept = self.keep_reserve();

@@ -239,7 +239,7 @@ impl EngineCore {
         }
         if self.is_short_of_space() {
             self.store.recycle_segments(true);
-        } else if !self.store.is_read_only() {
+        } else if self.has_space_for_segments() && !self.store.is_read_only() {
             unless_refused(self.store.make_segments_ready())?;
         }
         filed.and(refused)

@@ -1,5 +1,7 @@
 //! The queue in segments beside the store: how it begins, takes blocks, and ends.
 
+use std::sync::RwLockReadGuard;
+
 use redb::Database;
 
 use crate::error::{EngineError, ErrorKind, Result};
@@ -143,13 +145,21 @@ impl Store {
 
     /// Makes the next segments ready, for a host that has time.
     pub(crate) fn make_segments_ready(&self) -> Result<()> {
-        self.log().map_or(Ok(()), |(_, log)| log.make_ready())
+        let open = self.open_log();
+        open.map_or(Ok(()), |(log, _open)| log.make_ready())
+    }
+
+    /// The log to write to, and what keeps the store from being closed meanwhile: once it is, the folder may be another store's.
+    fn open_log(&self) -> Option<(&SegmentLog, RwLockReadGuard<'_, bool>)> {
+        let (_, log) = self.log().filter(|_| !self.options.is_read_only())?;
+        let is_closed = read(&self.closed);
+        (!*is_closed).then_some((log, is_closed))
     }
 
     /// Gives segments of which all blocks are filed back to the log, or to a disk that `is_short` of space. Where they were filed in memory
     /// alone, they stay.
     pub(crate) fn recycle_segments(&self, is_short: bool) {
-        if let Some((_, log)) = self.log().filter(|_| !self.options.is_read_only()) {
+        if let Some((log, _open)) = self.open_log() {
             if is_short {
                 log.remove_filed();
             } else {
@@ -200,5 +210,47 @@ impl Store {
         drop(queued);
         log.end();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::model::{ActivityRecord, Record, RecordRef};
+    use crate::store::StoreOptions;
+    use crate::timestamp::Timestamp;
+
+    fn append(store: &Store) {
+        let now = Timestamp::UNIX_EPOCH;
+        let record = Record::Activity(Box::new(ActivityRecord::default()));
+        let mut arrivals = Arrivals::default();
+        arrivals.push(&RecordRef::of(&record), now, now);
+        let appended = store.append(&|| Ok(7), vec![arrivals]);
+        appended.into_iter().for_each(|outcome| outcome.unwrap());
+    }
+
+    #[test]
+    fn store_that_is_closed_leaves_segments_to_the_one_that_took_them_over() {
+        let folder = std::env::temp_dir().join(format!("deskfleet-taken-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("fleet.redb");
+        let options = StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH);
+        let closed = Store::open_path(&path, options).unwrap();
+        append(&closed);
+        closed.make_segments_ready().unwrap();
+        closed.close(false).unwrap();
+        let store = Store::open_path(&path, options).unwrap();
+        append(&store);
+        // As a round of upkeep that is still under way.
+        closed.recycle_segments(true);
+        closed.make_segments_ready().unwrap();
+        store.check_folder().unwrap();
+        append(&store);
+        store.close(false).unwrap();
+        assert_eq!(Store::open_path(&path, options).unwrap().queued(), 3);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

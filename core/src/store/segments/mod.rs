@@ -172,18 +172,17 @@ impl SegmentLog {
 
     /// Makes sure that the segment that takes the next frame is where it was opened.
     pub(super) fn check_place(&self) -> Result<()> {
+        // What is removed as it is filed is taken out of the state first, so the segment stays while the lock is held.
         let state = self.state();
-        let number = state.current.as_ref().map(|it| it.segment.number);
-        let begun = state.id.is_some();
-        drop(state);
-        let placed = match number {
-            Some(number) => self.folder.check(number),
-            None if begun => match self.folder.list() {
+        let placed = match &state.current {
+            Some(current) => self.folder.check(current.segment.number),
+            None if state.id.is_some() => match self.folder.list() {
                 Ok(None) => Err(io::ErrorKind::NotFound.into()),
                 listed => listed.map(drop),
             },
             None => Ok(()),
         };
+        drop(state);
         placed.map_err(|error| {
             let said = "a segment of the queue, or its folder, was removed or renamed; what is posted now would be lost: put it \
                         back, or stop (which saves what is queued) and start again";

@@ -1,4 +1,6 @@
 use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::store::backends::MemoryBackend;
 
@@ -16,6 +18,8 @@ struct FilesState {
     fail_sync: bool,
     /// Reads that return other bytes than are there.
     misreads: usize,
+    /// Has another thread remove what is filed while the next file is checked.
+    removes_meanwhile: Option<Arc<SegmentLog>>,
 }
 
 #[derive(Debug)]
@@ -72,6 +76,14 @@ impl SegmentFolder for Files {
     }
 
     fn check(&self, number: u32) -> io::Result<()> {
+        let log = self.state().removes_meanwhile.take();
+        if let Some(log) = log {
+            let removal = thread::spawn(move || log.remove_filed());
+            let begun = Instant::now();
+            while !removal.is_finished() && begun.elapsed() < Duration::from_millis(100) {
+                thread::yield_now();
+            }
+        }
         failed(!self.state().files.contains_key(&number))
     }
 }
@@ -236,6 +248,16 @@ fn segments_without_an_unfiled_block_are_removed_for_a_full_disk_and_the_log_goe
     log.set_filed(21);
     log.remove_filed();
     assert!(files.numbers().is_empty());
+}
+
+#[test]
+fn segment_that_is_removed_while_its_place_is_checked_is_not_reported_as_lost() {
+    let files = Files::default();
+    let log = Arc::new(begun(&files));
+    append(&log, 0);
+    log.set_filed(1);
+    files.state().removes_meanwhile = Some(Arc::clone(&log));
+    log.check_place().unwrap();
 }
 
 #[test]
