@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
+use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::store::backends::MemoryBackend;
 
@@ -78,11 +79,13 @@ impl SegmentFolder for Files {
     fn check(&self, number: u32) -> io::Result<()> {
         let log = self.state().removes_meanwhile.take();
         if let Some(log) = log {
-            let removal = thread::spawn(move || log.remove_filed());
-            let begun = Instant::now();
-            while !removal.is_finished() && begun.elapsed() < Duration::from_millis(100) {
-                thread::yield_now();
-            }
+            let (removed, removal) = mpsc::channel();
+            thread::spawn(move || {
+                log.remove_filed();
+                let _ = removed.send(());
+            });
+            // It may have to wait for the end of the check.
+            let _ = removal.recv_timeout(Duration::from_millis(100));
         }
         failed(!self.state().files.contains_key(&number))
     }
