@@ -219,17 +219,19 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::model::{ActivityRecord, Record, RecordRef};
+    use crate::model::{Record, RecordRef};
     use crate::store::StoreOptions;
     use crate::timestamp::Timestamp;
 
     fn append(store: &Store) {
         let now = Timestamp::UNIX_EPOCH;
-        let record = Record::Activity(Box::new(ActivityRecord::default()));
+        let record = Record::Activity(Box::default());
         let mut arrivals = Arrivals::default();
         arrivals.push(&RecordRef::of(&record), now, now);
         let appended = store.append(&|| Ok(7), vec![arrivals]);
-        appended.into_iter().for_each(|outcome| outcome.unwrap());
+        for outcome in appended {
+            outcome.unwrap();
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
+mod space;
+
 use std::collections::BTreeMap;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use crate::store::backends::MemoryBackend;
 
@@ -18,7 +18,7 @@ struct FilesState {
     fail_sync: bool,
     /// Reads that return other bytes than are there.
     misreads: usize,
-    /// Has another thread remove what is filed while the next file is checked.
+    /// Removes what is filed while the next file is checked, if it could from another thread.
     removes_meanwhile: Option<Arc<SegmentLog>>,
 }
 
@@ -77,12 +77,8 @@ impl SegmentFolder for Files {
 
     fn check(&self, number: u32) -> io::Result<()> {
         let log = self.state().removes_meanwhile.take();
-        if let Some(log) = log {
-            let removal = thread::spawn(move || log.remove_filed());
-            let begun = Instant::now();
-            while !removal.is_finished() && begun.elapsed() < Duration::from_millis(100) {
-                thread::yield_now();
-            }
+        if let Some(log) = log.filter(|log| log.state.try_lock().is_ok()) {
+            log.remove_filed();
         }
         failed(!self.state().files.contains_key(&number))
     }
@@ -219,45 +215,6 @@ fn segments_are_used_again_once_filed_and_no_longer_read() {
         log.recycle();
     }
     assert_eq!(files.numbers().len(), 3);
-}
-
-#[test]
-fn segments_without_an_unfiled_block_are_removed_for_a_full_disk_and_the_log_goes_on() {
-    let files = Files::default();
-    let log = begun(&files);
-    (0..20).for_each(|number| drop(append(&log, number)));
-    log.set_filed(10);
-    log.recycle();
-    let kept = files.numbers().len();
-    log.remove_filed();
-    assert!(
-        files.numbers().len() < kept,
-        "those that were to be used again are removed"
-    );
-    let (_, found, _) = recovered(&files, 10).unwrap();
-    assert_eq!(found, (10..20).collect::<Vec<_>>());
-    log.set_filed(20);
-    log.remove_filed();
-    assert!(files.numbers().is_empty());
-    let (_, found, next) = recovered(&files, 20).unwrap();
-    assert_eq!((found, next), (vec![], 20));
-    append(&log, 20);
-    let (log, found, next) = recovered(&files, 20).unwrap();
-    assert_eq!((found, next), (vec![20], 21));
-    // After a crash as well.
-    log.set_filed(21);
-    log.remove_filed();
-    assert!(files.numbers().is_empty());
-}
-
-#[test]
-fn segment_that_is_removed_while_its_place_is_checked_is_not_reported_as_lost() {
-    let files = Files::default();
-    let log = Arc::new(begun(&files));
-    append(&log, 0);
-    log.set_filed(1);
-    files.state().removes_meanwhile = Some(Arc::clone(&log));
-    log.check_place().unwrap();
 }
 
 #[test]
