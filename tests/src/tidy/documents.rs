@@ -318,7 +318,10 @@ mod tests {
         assert_eq!(count(&format!("{decision}\n\n## More\n\n{decision}")), 0);
         assert_eq!(count(&format!("**A.** It is.\n\n{decision}")), 1);
         assert_eq!(count(&format!("**A.** It is.\n\n## More\n\n{decision}")), 1);
-        assert_eq!(count(&format!("**A.** It is.\n{decision}\n\n{decision}")), 2);
+        assert_eq!(
+            count(&format!("**A.** It is.\n{decision}\n\n{decision}")),
+            2
+        );
         assert_eq!(count(&format!("It is.\n\n{decision}")), 1);
         assert_eq!(count(&format!("{decision}\n\n## More\nIt is.")), 1);
         assert_eq!(count(&format!("{decision}\n\nTests: `t`.")), 1);
