@@ -5,43 +5,79 @@ use deskfleet::routes::ROUTES;
 use super::tree::{Source, Tree};
 
 const DECISIONS: &str = "core/docs/decisions.md";
+/// Begins the paragraph with the tests of a decision.
+const TESTS: &str = "Tests: ";
+/// Characters of a table cell; a longer decision is a paragraph.
+const CELL_MAX: usize = 200;
 const README: &str = "README.md";
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 /// The commands of cargo itself that the README shows; others are aliases.
 const CARGO: [&str; 6] = ["run", "test", "bench", "build", "check", "fuzz"];
 
-/// Rows of the decisions table whose last cell does not name an existing test function.
+/// Decisions that do not name an existing test function, and other text in the sections of the page. A decision is a paragraph with
+/// one bold lead and a paragraph of tests after it, or a table row whose last cell has the tests.
 #[must_use]
 pub fn decisions(tree: &Tree) -> Vec<String> {
     let Some(document) = tree.file(DECISIONS) else {
         return vec![format!("{DECISIONS}: missing")];
     };
     let mut violations = Vec::new();
-    let mut rows = 0;
-    for (index, line) in document.text.lines().enumerate() {
-        let Some(cells) = row(line) else {
-            continue;
-        };
-        rows += 1;
-        let named: Vec<_> = cells
-            .last()
-            .into_iter()
-            .flat_map(|cell| backticked(cell))
-            .collect();
-        if named.is_empty() {
-            violations.push(format!("{DECISIONS}:{}: names no test", index + 1));
-        }
-        for name in named.iter().filter(|name| !has_function(tree, name)) {
-            violations.push(format!(
-                "{DECISIONS}:{}: there is no test `{name}`",
-                index + 1
-            ));
+    let mut found = 0;
+    let mut paragraphs = section_paragraphs(&document.text).into_iter().peekable();
+    while let Some((line, text)) = paragraphs.next() {
+        if text.starts_with('|') {
+            for (line, cells) in (line..).zip(text.lines().map(row)) {
+                let Some(cells) = cells else { continue };
+                found += 1;
+                violations.extend(wrong_tests(tree, line, cells.last().unwrap_or(&"")));
+                if cells.iter().any(|cell| cell.chars().count() > CELL_MAX) {
+                    violations.push(format!("{DECISIONS}:{line}: make this row a paragraph"));
+                }
+            }
+        } else if text.starts_with("**") && text.matches("**").count() == 2 {
+            found += 1;
+            let tests = paragraphs.next_if(|(_, next)| next.starts_with(TESTS));
+            let (line, tests) = tests.unwrap_or((line, String::new()));
+            violations.extend(wrong_tests(tree, line, &tests));
+        } else if !text.starts_with("## ") || text.contains('\n') {
+            violations.push(format!("{DECISIONS}:{line}: not one decision"));
         }
     }
-    if rows == 0 {
-        violations.push(format!("{DECISIONS}: no rows"));
+    if found == 0 {
+        violations.push(format!("{DECISIONS}: no decisions"));
     }
     violations
+}
+
+/// Paragraphs and tables after the introduction, each with the number of its first line.
+fn section_paragraphs(text: &str) -> Vec<(usize, String)> {
+    let mut paragraphs: Vec<(usize, String)> = Vec::new();
+    let mut inside = false;
+    let sections = (1..).zip(text.lines());
+    for (number, line) in sections.skip_while(|(_, line)| !line.starts_with("## ")) {
+        match paragraphs.last_mut() {
+            Some((_, paragraph)) if inside && !line.is_empty() => {
+                paragraph.push('\n');
+                paragraph.push_str(line);
+            }
+            _ if !line.is_empty() => paragraphs.push((number, line.to_owned())),
+            _ => {}
+        }
+        inside = !line.is_empty();
+    }
+    paragraphs
+}
+
+/// Tests in backticks that do not exist, or that there are none.
+fn wrong_tests(tree: &Tree, line: usize, tests: &str) -> Vec<String> {
+    let named: Vec<_> = backticked(tests).collect();
+    if named.is_empty() {
+        return vec![format!("{DECISIONS}:{line}: names no test")];
+    }
+    let missing = named.iter().filter(|name| !has_function(tree, name));
+    missing
+        .map(|name| format!("{DECISIONS}:{line}: there is no test `{name}`"))
+        .collect()
 }
 
 /// The cells of a table row; `None` for other lines, for headings and for the rule below them.
@@ -51,7 +87,7 @@ fn row(line: &str) -> Option<Vec<&str>> {
     let is_rule = cells
         .iter()
         .all(|cell| cell.chars().all(|c| c == '-' || c == ':'));
-    let is_heading = cells.last() == Some(&"held by");
+    let is_heading = cells.last() == Some(&"tests");
     (!is_rule && !is_heading).then_some(cells)
 }
 
@@ -239,9 +275,8 @@ mod tests {
 
     #[test]
     fn a_planted_decision_without_its_test_is_caught() {
-        let heading = "| matter | decision | held by |\n|---|---|---|\n";
-        let count = |row: &str| {
-            let text = format!("{heading}{row}\n");
+        let count = |text: &str| {
+            let text = format!("# Decisions\n\nAn introduction.\n\n## Paths\n\n{text}\n");
             decisions(&tree(&[
                 (DECISIONS, &text),
                 ("tests/tests/a.rs", "fn paths_are_case_blind() {}"),
@@ -252,20 +287,47 @@ mod tests {
             ]))
             .len()
         };
-        assert_eq!(count("| tabs | close | `tab_closes` |"), 0);
-        assert_eq!(count("| tabs | close | `tab_crashes` |"), 1);
-        assert_eq!(count("| paths | case-blind | `paths_are_case_blind` |"), 0);
-        assert_eq!(count("| paths | case-blind | `no_such_test` |"), 1);
-        assert_eq!(count("| paths | case-blind | by reading |"), 1);
-        assert_eq!(
-            count("| paths | case-blind | `a::paths_are_case_blind` |"),
-            0
-        );
-        assert_eq!(
-            count("| paths | case-blind | `b::paths_are_case_blind` |"),
-            1
-        );
+        for (tests, violations) in [
+            ("`tab_closes`", 0),
+            ("`tab_crashes`", 1),
+            ("`paths_are_case_blind`", 0),
+            ("`no_such_test`", 1),
+            ("`no_such_test`, `paths_are_case_blind`", 1),
+            ("by reading", 1),
+            ("`a::paths_are_case_blind`", 0),
+            ("`b::paths_are_case_blind`", 1),
+        ] {
+            let paragraph = format!("**Case.** It is\nignored.\n\nTests: {tests}.");
+            let table =
+                format!("| subject | decision | tests |\n|---|---|---|\n| a | b | {tests} |");
+            assert_eq!(count(&paragraph), violations, "{paragraph}");
+            assert_eq!(count(&table), violations, "{table}");
+        }
         assert_eq!(count(""), 1);
+    }
+
+    #[test]
+    fn planted_text_that_is_not_one_decision_with_tests_is_caught() {
+        let count = |text: &str| {
+            let text = format!("## Paths\n\n{text}\n");
+            let test = ("tests/tests/a.rs", "fn t() {}");
+            decisions(&tree(&[(DECISIONS, &text), test])).len()
+        };
+        let decision = "**Case.** It is ignored.\n\nTests: `t`,\n`t`.";
+        assert_eq!(count(decision), 0);
+        assert_eq!(count(&format!("{decision}\n\n## More\n\n{decision}")), 0);
+        assert_eq!(count(&format!("**A.** It is.\n\n{decision}")), 1);
+        assert_eq!(count(&format!("**A.** It is.\n\n## More\n\n{decision}")), 1);
+        assert_eq!(
+            count(&format!("**A.** It is.\n{decision}\n\n{decision}")),
+            2
+        );
+        assert_eq!(count(&format!("It is.\n\n{decision}")), 1);
+        assert_eq!(count(&format!("{decision}\n\n## More\nIt is.")), 1);
+        assert_eq!(count(&format!("{decision}\n\nTests: `t`.")), 1);
+        assert_eq!(count("**Case.** It is ignored.\nTests: `t`."), 1);
+        let long = "x".repeat(CELL_MAX + 1);
+        assert_eq!(count(&format!("| a | {long} | `t` |")), 1);
     }
 
     #[test]

@@ -113,7 +113,7 @@ mod tests {
             ("tests/src/disk.rs", "let a = 1; // so many"),
             ("tests/src/disk.rs", "fn whoever_reads() {}"),
             ("wasm/js/engine.js", "/**\n * Whoever asks.\n */"),
-            ("core/docs/decisions.md", "| pages of Strangers | none |"),
+            ("core/docs/decisions.md", "**Pages.** Of Strangers."),
         ] {
             assert_eq!(count(path, text), 1, "{path}: {text}");
         }
