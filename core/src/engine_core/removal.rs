@@ -41,7 +41,7 @@ impl EngineCore {
 
     /// Gives what was removed back to a disk that is short of space, unless somebody reads: then the next removal does, or `compact`.
     fn give_space_back(&self) -> Result<()> {
-        // Compacting would make the module of WebAssembly larger by a fortieth, and in a browser nobody knows how much is free.
+        // Compacting would make the module of WebAssembly larger by a fortieth, and in a browser the free space is unknown.
         if cfg!(target_arch = "wasm32") || self.is_node() || !self.is_short_of_space() {
             return Ok(());
         }
