@@ -5,10 +5,10 @@
 use bytes::Bytes;
 use deskfleet::{
     Action, ActionRequest, AuditAction, AuditEntry, AuditResult, Config, Engine, ErrorKind,
-    ManualClock, NewKey, Scope,
+    ManualClock, Scope,
 };
 use deskfleet_tests::conformance::case::NOW;
-use deskfleet_tests::conformance::fixtures::desk;
+use deskfleet_tests::conformance::fixtures::{desk, secret};
 use deskfleet_tests::disk::Disk;
 use http::Request;
 
@@ -207,15 +207,10 @@ fn exports_keep_their_parameters_in_a_bounded_number_of_rows_a_minute() {
         .seed(7)
         .open_in_memory()
         .unwrap();
-    let issue = |name: &str, scope| {
-        let key = NewKey {
-            name: name.to_owned(),
-            scopes: [scope].into_iter().collect(),
-            expires: None,
-        };
-        engine.issue_key(key).unwrap().secret
-    };
-    let (reader, other) = (issue("reader", Scope::Admin), issue("other", Scope::Ingest));
+    let (reader, other) = (
+        secret(&engine, "reader", Scope::Admin),
+        secret(&engine, "other", Scope::Ingest),
+    );
     let ask = |method: &str, target: &str, key: &str| {
         let request = Request::builder()
             .method(method)
@@ -273,15 +268,10 @@ fn exports_keep_their_parameters_in_a_bounded_number_of_rows_a_minute() {
 fn lists_that_are_read_for_an_export_have_a_row_that_counts_their_pages() {
     let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
     let engine = builder.seed(7).open_in_memory().unwrap();
-    let issue = |name: &str, scope| {
-        let key = NewKey {
-            name: name.to_owned(),
-            scopes: [scope].into_iter().collect(),
-            expires: None,
-        };
-        engine.issue_key(key).unwrap().secret
-    };
-    let (admin, act) = (issue("admin", Scope::Admin), issue("act", Scope::Act));
+    let (admin, act) = (
+        secret(&engine, "admin", Scope::Admin),
+        secret(&engine, "act", Scope::Act),
+    );
     let desks = ["ws-1", "ws-2"].map(|id| desk(id, "AVAILABLE", "jdoe"));
     engine.put_workspaces(desks.into()).unwrap();
     let ask = |method: &str, target: &str, key: &str| {

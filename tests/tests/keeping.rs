@@ -81,20 +81,45 @@ fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
     );
 }
 
+/// An engine on a disk whose free space is set, with a key, and the actions that it reported as having no row.
+struct Audited {
+    engine: Engine,
+    admin: String,
+    free: Arc<AtomicU64>,
+    said: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl Audited {
+    fn open() -> Self {
+        let free = Arc::new(AtomicU64::new(32 * MIB));
+        let (reported, said) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
+        let note = Arc::clone(&said);
+        let observer = move |event: &Event<'_>| {
+            if let Event::Unaudited { action } = event {
+                note.lock().unwrap().push(*action);
+            }
+        };
+        let builder = builder().observer(observer);
+        let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
+        let engine = builder.open_in_memory().unwrap();
+        let admin = key(&engine, "admin").secret;
+        Self {
+            engine,
+            admin,
+            free,
+            said,
+        }
+    }
+}
+
 #[test]
 fn access_without_room_for_its_row_is_answered_and_reported() {
-    let free = Arc::new(AtomicU64::new(32 * MIB));
-    let (reported, said) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
-    let note = Arc::clone(&said);
-    let observer = move |event: &Event<'_>| {
-        if let Event::Unaudited { action } = event {
-            note.lock().unwrap().push(*action);
-        }
-    };
-    let builder = builder().observer(observer);
-    let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
-    let engine = builder.open_in_memory().unwrap();
-    let admin = key(&engine, "admin").secret;
+    let Audited {
+        engine,
+        admin,
+        free,
+        said,
+    } = Audited::open();
     let get = |target: &str| {
         let request = Request::get(target).header("x-api-key", &admin);
         let response = engine.handle(request.body(Bytes::new()).unwrap());
@@ -116,18 +141,12 @@ fn access_without_room_for_its_row_is_answered_and_reported() {
 
 #[test]
 fn refusal_without_room_for_its_row_is_answered_and_reported() {
-    let free = Arc::new(AtomicU64::new(32 * MIB));
-    let (reported, said) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
-    let note = Arc::clone(&said);
-    let observer = move |event: &Event<'_>| {
-        if let Event::Unaudited { action } = event {
-            note.lock().unwrap().push(*action);
-        }
-    };
-    let builder = builder().observer(observer);
-    let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
-    let engine = builder.open_in_memory().unwrap();
-    let admin = key(&engine, "admin").secret;
+    let Audited {
+        engine,
+        admin,
+        free,
+        said,
+    } = Audited::open();
     let expected = [
         (
             "POST",

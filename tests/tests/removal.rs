@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use deskfleet::{
-    ActivityRecord, AuditAction, AuditResult, Engine, ErrorKind, ExportQuery, ManualClock, NewKey,
+    ActivityRecord, AuditAction, AuditResult, Engine, ErrorKind, ExportQuery, ManualClock,
     Nullable, Record, RemovedTelemetry, Scope, StatsRecord, Stream, TelemetrySelection, Timestamp,
     Workspace,
 };
 use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::conformance::fixtures::secret;
 use deskfleet_tests::disk::Disk;
 use http::Request;
 
@@ -267,15 +268,10 @@ fn removal_of_a_held_instance_is_refused_and_what_is_held_is_kept_and_counted() 
 fn removal_over_http_needs_a_selection_that_it_knows_and_the_scope_admin() {
     let (engine, _disk, _) = engine();
     engine.record_all(&records()).unwrap();
-    let key = |scope| {
-        let key = NewKey {
-            name: format!("{scope:?}"),
-            scopes: [scope].into_iter().collect(),
-            expires: None,
-        };
-        engine.issue_key(key).unwrap().secret
-    };
-    let (admin, act) = (key(Scope::Admin), key(Scope::Act));
+    let (admin, act) = (
+        secret(&engine, "Admin", Scope::Admin),
+        secret(&engine, "Act", Scope::Act),
+    );
     let ask = |key: &str, query: &str| {
         let request = Request::delete(format!("/operator/telemetry{query}"));
         let request = request.header("x-api-key", key).body(Bytes::new()).unwrap();
@@ -315,15 +311,10 @@ fn removal_that_is_refused_over_http_has_one_row_and_stays_refused_on_a_full_dis
         })
         .unwrap();
     engine.place_hold("ws-1", "A", None).unwrap();
-    let key = |scope| {
-        let key = NewKey {
-            name: format!("{scope:?}"),
-            scopes: [scope].into_iter().collect(),
-            expires: None,
-        };
-        engine.issue_key(key).unwrap().secret
-    };
-    let (admin, act) = (key(Scope::Admin), key(Scope::Act));
+    let (admin, act) = (
+        secret(&engine, "Admin", Scope::Admin),
+        secret(&engine, "Act", Scope::Act),
+    );
     let ask = |key: &str, query: &str| {
         let request = Request::delete(format!("/operator/telemetry?{query}"));
         let request = request.header("x-api-key", key).body(Bytes::new()).unwrap();

@@ -1,6 +1,9 @@
 //! The workspaces and records that cases store, and their JSON in responses.
 
-use deskfleet::{ActivityRecord, ProcessReport, Record, StartupRecord, StatsRecord, Workspace};
+use deskfleet::{
+    ActivityRecord, Engine, NewKey, ProcessReport, Record, Scope, StartupRecord, StatsRecord,
+    Workspace,
+};
 
 /// An AVAILABLE workspace with no other field.
 pub fn workspace(id: &str) -> Workspace {
@@ -118,4 +121,17 @@ pub fn processes(instance: &str, username: &str, time: &str) -> Record {
         instance_id: instance.into(),
         ..ProcessReport::default()
     }))
+}
+
+/// The secret of a new key of this name with this scope.
+///
+/// # Panics
+/// If the engine refuses it.
+pub fn secret(engine: &Engine, name: &str, scope: Scope) -> String {
+    let key = NewKey {
+        name: name.to_owned(),
+        scopes: [scope].into_iter().collect(),
+        expires: None,
+    };
+    engine.issue_key(key).expect("a new key").secret
 }

@@ -48,11 +48,11 @@ const PATIENCE_MS = 60_000;
  */
 export function consoleTest(name, run, options = {}) {
     const { transports = ["server", "engine"], browsers = ["chromium", "firefox"] } = options;
+    const hasAll = ALL_PAIRS || transports.length === 1 || browsers.length === 1;
     const isCrossed = name.length % 2;
     for (const [at, transport] of transports.entries()) {
-        for (const [of, browser] of browsers.entries()) {
-            const isOne = transports.length === 1 || browsers.length === 1;
-            if (!isOne && !ALL_PAIRS && (at + of) % 2 !== isCrossed) continue;
+        for (const [browserAt, browser] of browsers.entries()) {
+            if (!hasAll && (at + browserAt) % 2 !== isCrossed) continue;
             test(`${name}, over the ${transport}, in ${browser}`, { timeout: 5 * PATIENCE_MS }, async (context) => {
                 if (!runtime(browser, context) || !tool("puppeteer-core", context)) return;
                 if (transport === "server" && !existsSync(BINARY)) return context.skip("the binary deskfleet is not built");

@@ -103,6 +103,18 @@ struct Current {
     offset: u64,
 }
 
+impl State {
+    /// The segment takes no more frames.
+    fn seal(&mut self, segment: Arc<Segment>, given_up: bool) {
+        let end = self.acknowledged;
+        self.sealed.push_back(Sealed {
+            segment,
+            end,
+            given_up,
+        });
+    }
+}
+
 impl SegmentLog {
     pub(crate) fn new(folder: Box<dyn SegmentFolder>) -> Result<Self> {
         let Some(available) = Available::HERE else {
@@ -227,7 +239,7 @@ impl SegmentLog {
             Some(current) if fits(&current) => current,
             full => {
                 if let Some(full) = full {
-                    self.seal(full.segment, false);
+                    self.state().seal(full.segment, false);
                 }
                 self.next_segment(first, needed)?
             }
@@ -250,7 +262,7 @@ impl SegmentLog {
         if let Err(error) = synced {
             // What is removed needs no place in the memory of a disk that goes on failing.
             if current.offset > 0 || self.folder.remove(current.segment.number).is_err() {
-                self.seal(current.segment, true);
+                self.state().seal(current.segment, true);
             }
             return Err(error);
         }
@@ -262,16 +274,6 @@ impl SegmentLog {
         let places = places.into_iter().map(place).collect();
         current.offset += bytes.len() as u64;
         Ok((current, places))
-    }
-
-    fn seal(&self, segment: Arc<Segment>, given_up: bool) {
-        let mut state = self.state();
-        let end = state.acknowledged;
-        state.sealed.push_back(Sealed {
-            segment,
-            end,
-            given_up,
-        });
     }
 
     /// A segment for a first frame of `needed` bytes, whose first block has the number `first`: one that is ready, else a new one.

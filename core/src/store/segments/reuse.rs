@@ -8,7 +8,7 @@ use redb::StorageBackend;
 use crate::error::Result;
 
 use super::frame::SECTOR;
-use super::{Current, SEGMENT_BYTES, Sealed, SegmentLog, State};
+use super::{SEGMENT_BYTES, Sealed, SegmentLog, State};
 
 /// Segments that upkeep keeps ready, written with zeros.
 const READY: usize = 2;
@@ -55,15 +55,10 @@ impl SegmentLog {
     /// Removes all segments of which all blocks are filed, for a disk that is short of space.
     pub(in crate::store) fn remove_filed(&self) {
         let mut state = self.state();
-        let (filed, end) = (state.filed, state.acknowledged);
-        if end <= filed
-            && let Some(Current { segment, .. }) = state.current.take()
+        if state.acknowledged <= state.filed
+            && let Some(current) = state.current.take()
         {
-            state.sealed.push_back(Sealed {
-                segment,
-                end,
-                given_up: false,
-            });
+            state.seal(current.segment, false);
         }
         let spare = std::mem::take(&mut state.spare);
         drop(state);
