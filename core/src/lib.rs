@@ -59,7 +59,8 @@ mod engine;
 mod engine_core;
 mod error;
 pub mod limits;
-mod locks;
+#[doc(hidden)]
+pub mod locks;
 #[cfg(feature = "cluster")]
 mod log;
 mod model;

@@ -36,7 +36,7 @@
 //! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `event_body.rs`, `event_streams.rs` | events as they happen, and the bound on such streams |
 //! | `refusal.rs` | what the server refuses by itself |
-//! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
+//! | `counted.rs` | a count of what is under way |
 //! | `cors.rs` | which pages of other origins may read responses |
 //! | `pages.rs`, `landing.rs`, `accept.rs` | the pages served without the engine's router; the page at `/`; what a client accepts |
 //! | `console/` | the files of the console; its sign-in with a code for one use |
@@ -83,7 +83,6 @@ mod http2;
 mod http2_requests;
 mod keyed_responses;
 mod landing;
-mod locks;
 mod log;
 mod logged_request;
 mod maintenance;
@@ -121,6 +120,8 @@ mod state;
 mod tls;
 #[cfg(not(feature = "tls"))]
 mod without_tls;
+
+use deskfleet::locks;
 
 pub use access_log::{AccessLog, LogFormat, stderr_log};
 pub use backups::{Backup, Backups};
