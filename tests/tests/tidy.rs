@@ -1,5 +1,6 @@
 //! The repository as text: each check of `deskfleet_tests::tidy`, run on this repository.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use deskfleet_tests::tidy::{self, Tree};
@@ -86,4 +87,14 @@ fn every_checklist_names_files_and_names_that_exist() {
 #[test]
 fn prose_uses_standard_words() {
     assert_none(&tidy::language(&TREE.files, tidy::UNCHECKED));
+}
+
+#[test]
+fn dependencies_have_allowed_licences_and_sources() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let rules = std::fs::read_to_string(root.join(".ci/deny.toml")).expect("the rules");
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+        let found = tidy::dependencies(&root.join(manifest), &rules).expect("the dependencies");
+        assert_none(&found);
+    }
 }

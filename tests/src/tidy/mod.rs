@@ -6,6 +6,7 @@
 mod checklists;
 mod circles;
 mod code;
+mod dependencies;
 mod documents;
 mod floors;
 mod language;
@@ -17,6 +18,7 @@ mod words;
 pub use checklists::checklists;
 pub use circles::{CIRCLE_FREE, KNOWN_CIRCLES, KnownCircle, circles};
 pub use code::code_of;
+pub use dependencies::dependencies;
 pub use documents::{decisions, readme_commands};
 pub use floors::{FLOORS, floors};
 pub use language::{REPLACED, UNCHECKED, language};
