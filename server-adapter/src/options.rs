@@ -8,16 +8,16 @@ use std::time::Duration;
 use deskfleet::settings;
 use deskfleet::settings::Form::{Bytes, Count, Text, Time};
 
-use crate::access_log::{AccessLog, LogFormat};
 use crate::backups::Backups;
-use crate::cors::is_origin;
-use crate::hosts::is_host_name;
-use crate::metrics::Metrics;
-use crate::sent_copies::SentCopies;
+use crate::backups::sent_copies::SentCopies;
 #[cfg(feature = "tls")]
-use crate::tls::Tls;
+use crate::connection::tls::Tls;
 #[cfg(not(feature = "tls"))]
-use crate::without_tls::Tls;
+use crate::connection::without_tls::Tls;
+use crate::log::access_log::{AccessLog, LogFormat};
+use crate::metrics::Metrics;
+use crate::request::cors::is_origin;
+use crate::request::hosts::is_host_name;
 
 /// The most connections that may be configured.
 const CONNECTIONS_MAX: u64 = 1 << 20;

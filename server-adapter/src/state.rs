@@ -12,31 +12,31 @@ use hyper::server::conn::http1;
 use tokio::sync::Semaphore;
 use tokio::sync::watch;
 
-use crate::access_log::LogFormat;
-use crate::budget::{ResponseRooms, Room};
 #[cfg(feature = "cluster")]
 use crate::cluster::FleetStatus;
-use crate::connection_slots::ConnectionSlots;
+use crate::connection::progress::Progress;
+use crate::connection::protocol;
 #[cfg(feature = "console")]
 use crate::console::codes::SignInCodes;
-use crate::cors::Cors;
-use crate::event_streams::EventStreams;
-use crate::hosts::Hosts;
-use crate::keyed_responses::KeyedResponses;
+use crate::limits::budget::{ResponseRooms, Room};
+use crate::limits::connection_slots::ConnectionSlots;
+use crate::limits::source_rates::SourceRates;
+#[cfg(feature = "http2")]
+use crate::limits::sources::CommonPlaces;
+#[cfg(feature = "cluster")]
+use crate::limits::sources::POSITION_WAITERS_MAX;
+use crate::limits::sources::{Bounds, RequestPlace, Sources, forwarded};
 use crate::locks::lock;
 use crate::log::LogQueue;
+use crate::log::access_log::LogFormat;
+use crate::metrics::scraped::Scraped;
 use crate::metrics::{Figures, Metrics};
 use crate::options::ServerOptions;
-use crate::progress::Progress;
-use crate::protocol;
-use crate::scraped::Scraped;
-use crate::slow_reads::SlowReads;
-use crate::source_rates::SourceRates;
-#[cfg(feature = "http2")]
-use crate::sources::CommonPlaces;
-#[cfg(feature = "cluster")]
-use crate::sources::POSITION_WAITERS_MAX;
-use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
+use crate::request::cors::Cors;
+use crate::request::hosts::Hosts;
+use crate::response::event_streams::EventStreams;
+use crate::response::keyed_responses::KeyedResponses;
+use crate::response::slow_reads::SlowReads;
 
 /// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503.
 const STREAMS_PER_CONNECTION: usize = 8;

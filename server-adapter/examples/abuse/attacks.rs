@@ -7,14 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use deskfleet::Timestamp;
 
-use super::ground::{Ground, gzip, post, request};
-
-/// Whether the server's standard error is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stderr {
-    Read,
-    Unread,
-}
+use super::server::{AttackedServer, Setup, Stderr, gzip, post, request};
 
 /// What one thread of the attacker repeats.
 pub(crate) type Attacker<'g> = Box<dyn Fn() -> io::Result<()> + Send + 'g>;
@@ -22,23 +15,17 @@ pub(crate) type Attacker<'g> = Box<dyn Fn() -> io::Result<()> + Send + 'g>;
 /// One attack.
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
-    pub(crate) stderr: Stderr,
-    /// Workspaces in the store.
-    pub(crate) desktops: usize,
-    /// Users that share them.
-    pub(crate) users: usize,
+    pub(crate) setup: Setup,
     /// Sent before the healthy client is measured.
-    pub(crate) prepare: fn(&Ground) -> io::Result<()>,
+    pub(crate) prepare: fn(&AttackedServer) -> io::Result<()>,
     /// Sent while it is measured, and while the server shuts down.
-    pub(crate) attackers: for<'g> fn(&'g Ground) -> Vec<Attacker<'g>>,
+    pub(crate) attackers: for<'g> fn(&'g AttackedServer) -> Vec<Attacker<'g>>,
 }
 
 /// An attack on a server without desktops whose standard error is read.
 const PLAIN: Attack = Attack {
     name: "none",
-    stderr: Stderr::Read,
-    desktops: 0,
-    users: usize::MAX,
+    setup: Setup::PLAIN,
     prepare: |_| Ok(()),
     attackers: |_| Vec::new(),
 };
@@ -53,40 +40,40 @@ pub(crate) const ALL: &[Attack] = &[
     PLAIN,
     Attack {
         name: "repetitions",
-        prepare: |ground| pour_alike(ground, ALIKE),
-        attackers: |ground| {
+        prepare: |server| pour_alike(server, ALIKE),
+        attackers: |server| {
             let asks = |_| -> Attacker<'_> {
-                Box::new(|| ground.ask("/api/Information/GetUserInformation?username=evil"))
+                Box::new(|| server.ask("/api/Information/GetUserInformation?username=evil"))
             };
             let mut attackers: Vec<_> = (0..4).map(asks).collect();
-            attackers.push(Box::new(|| pour_alike(ground, 5000)));
+            attackers.push(Box::new(|| pour_alike(server, 5000)));
             attackers
         },
         ..PLAIN
     },
     Attack {
         name: "unfinished-bodies",
-        attackers: |ground| (0..150).map(|_| unfinished(ground)).collect(),
+        attackers: |server| (0..150).map(|_| unfinished(server)).collect(),
         ..PLAIN
     },
     Attack {
         name: "connections",
-        attackers: |ground| (0..42).map(|_| hundred_connections(ground)).collect(),
+        attackers: |server| (0..42).map(|_| hundred_connections(server)).collect(),
         ..PLAIN
     },
     Attack {
         name: "large-history",
-        prepare: |ground| {
+        prepare: |server| {
             let items = vec!["{}"; 4096].join(",");
             let body = format!(r#"{{"instanceId":"ws-evil","processes":[{items}]}}"#);
             let report = gzip(body.as_bytes());
             let headers = "content-encoding: gzip\r\n";
             let report = post("/api/Stats/PostProcesses", headers, &report);
-            ground.pour(32, 3000, |_| report.clone())
+            server.pour(32, 3000, |_| report.clone())
         },
-        attackers: |ground| {
+        attackers: |server| {
             let asks = |_| -> Attacker<'_> {
-                Box::new(|| ground.ask("/operator/telemetry/processes?instanceId=ws-evil&limit=1"))
+                Box::new(|| server.ask("/operator/telemetry/processes?instanceId=ws-evil&limit=1"))
             };
             (0..4).map(asks).collect()
         },
@@ -94,58 +81,70 @@ pub(crate) const ALL: &[Attack] = &[
     },
     Attack {
         name: "unread-answers",
-        desktops: 1,
-        prepare: |ground| {
-            let key = format!("x-api-key: {}\r\n", ground.key);
+        setup: Setup {
+            desktops: 1,
+            ..Setup::PLAIN
+        },
+        prepare: |server| {
+            let key = format!("x-api-key: {}\r\n", server.key);
             let target = "/operator/workspaces/ws-0000000/litigation-hold";
-            ground.pour(32, 10_000, |number| {
+            server.pour(32, 10_000, |number| {
                 let body = format!(r#"{{"matter":"{number:0>250}","reason":"evil"}}"#);
                 request("PUT", target, &key, body.as_bytes())
             })
         },
-        attackers: |ground| (0..400).map(|_| unread(ground)).collect(),
+        attackers: |server| (0..400).map(|_| unread(server)).collect(),
         ..PLAIN
     },
     Attack {
         name: "unread-whole-responses",
-        desktops: 20_000,
-        users: 1,
-        attackers: |ground| (0..60).map(|number| unread_http2(ground, number)).collect(),
+        setup: Setup {
+            desktops: 20_000,
+            users: 1,
+            ..Setup::PLAIN
+        },
+        attackers: |server| (0..60).map(|number| unread_http2(server, number)).collect(),
         ..PLAIN
     },
     Attack {
         name: "half-heads",
-        attackers: |ground| (0..30).map(|number| half_heads(ground, number)).collect(),
+        attackers: |server| (0..30).map(|number| half_heads(server, number)).collect(),
         ..PLAIN
     },
     Attack {
         name: "trickled-responses",
-        attackers: |ground| (0..30).map(|number| trickled(ground, number)).collect(),
+        attackers: |server| (0..30).map(|number| trickled(server, number)).collect(),
         ..PLAIN
     },
     Attack {
         name: "unread-stderr",
-        stderr: Stderr::Unread,
-        attackers: |ground| {
+        setup: Setup {
+            stderr: Stderr::Unread,
+            ..Setup::PLAIN
+        },
+        attackers: |server| {
             let request = b"GET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec();
-            vec![Box::new(move || ground.pour(4, 4000, |_| request.clone()))]
+            vec![Box::new(move || server.pour(4, 4000, |_| request.clone()))]
         },
         ..PLAIN
     },
     Attack {
         name: "end-while-filing",
-        prepare: |ground| pour_alike(ground, 2 * ALIKE),
+        prepare: |server| pour_alike(server, 2 * ALIKE),
         ..PLAIN
     },
     Attack {
         name: "long-reads",
-        desktops: DESKTOPS,
-        attackers: |ground| {
+        setup: Setup {
+            desktops: DESKTOPS,
+            ..Setup::PLAIN
+        },
+        attackers: |server| {
             let asks = |number: usize| -> Attacker<'_> {
                 Box::new(move || match number % 4 {
-                    0 => ground.ask("/operator/workspaces?username=nobody&limit=500"),
-                    1 => ground.ask("/api/Information/GetUserInformation?username=user77777"),
-                    _ => ground.ask("/operator/workspaces?q=nothing-like-it&limit=500"),
+                    0 => server.ask("/operator/workspaces?username=nobody&limit=500"),
+                    1 => server.ask("/api/Information/GetUserInformation?username=user77777"),
+                    _ => server.ask("/operator/workspaces?q=nothing-like-it&limit=500"),
                 })
             };
             (0..64).map(asks).collect()
@@ -155,13 +154,13 @@ pub(crate) const ALL: &[Attack] = &[
 ];
 
 /// Posts records of one desktop and one time that differ in one field.
-fn pour_alike(ground: &Ground, count: usize) -> io::Result<()> {
+fn pour_alike(server: &AttackedServer, count: usize) -> io::Result<()> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let hour = 10_000_000 * 3600;
     let now = Timestamp::from(SystemTime::now()).ticks();
     let time = Timestamp::from_ticks(now - now.rem_euclid(hour));
     let first = NEXT.fetch_add(count, Ordering::Relaxed);
-    ground.pour(48, count, |number| {
+    server.pour(48, count, |number| {
         let id = first + number;
         let body = format!(
             r#"{{"id":{id},"instanceId":"ws-evil","username":"evil","updatetime":"{time}","processorInUse":12}}"#
@@ -171,7 +170,7 @@ fn pour_alike(ground: &Ground, count: usize) -> io::Result<()> {
 }
 
 /// A report in gzip that stops before its end, until the server closes.
-fn unfinished(ground: &Ground) -> Attacker<'_> {
+fn unfinished(server: &AttackedServer) -> Attacker<'_> {
     let items = vec![r#"{"processName":"evil"}"#; 4096].join(",");
     let body = format!(r#"{{"instanceId":"ws-evil","processes":[{items}]}}"#);
     let mut request = post(
@@ -181,7 +180,7 @@ fn unfinished(ground: &Ground) -> Attacker<'_> {
     );
     request.truncate(request.len() - 20);
     Box::new(move || {
-        let mut stream = ground.attack()?;
+        let mut stream = server.attack()?;
         stream.write_all(&request)?;
         wait_for_the_end(&mut stream)
     })
@@ -189,9 +188,9 @@ fn unfinished(ground: &Ground) -> Attacker<'_> {
 
 /// A hundred connections that send nothing, replaced when the first of them is closed, at most once a second: without
 /// that pause most of the host's time would go into making them.
-fn hundred_connections(ground: &Ground) -> Attacker<'_> {
+fn hundred_connections(server: &AttackedServer) -> Attacker<'_> {
     Box::new(|| {
-        let connections: io::Result<Vec<_>> = (0..100).map(|_| ground.attack()).collect();
+        let connections: io::Result<Vec<_>> = (0..100).map(|_| server.attack()).collect();
         std::thread::sleep(Duration::from_secs(1));
         match connections?.first_mut() {
             Some(first) => wait_for_the_end(first),
@@ -201,11 +200,11 @@ fn hundred_connections(ground: &Ground) -> Attacker<'_> {
 }
 
 /// A long answer that is not read.
-fn unread(ground: &Ground) -> Attacker<'_> {
+fn unread(server: &AttackedServer) -> Attacker<'_> {
     Box::new(|| {
-        let mut stream = ground.attack()?;
+        let mut stream = server.attack()?;
         stream
-            .write_all(&ground.get("/api/Information/GetAdminActivity?numberOfActivities=10000"))?;
+            .write_all(&server.get("/api/Information/GetAdminActivity?numberOfActivities=10000"))?;
         // The server closes it at some point; what matters is the memory that it holds until then.
         std::thread::sleep(Duration::from_secs(5));
         drop(stream);
@@ -214,10 +213,10 @@ fn unread(ground: &Ground) -> Attacker<'_> {
 }
 
 /// A connection of HTTP/2 that takes no byte of any body, with a hundred requests for long ones. One in four needs no key.
-fn unread_http2(ground: &Ground, number: usize) -> Attacker<'_> {
+fn unread_http2(server: &AttackedServer, number: usize) -> Attacker<'_> {
     let source = source(number, 4);
     Box::new(move || {
-        let mut stream = ground.attack_from(source)?;
+        let mut stream = server.attack_from(source)?;
         let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
         // SETTINGS_INITIAL_WINDOW_SIZE is 0.
         frame(&mut bytes, 4, 0, 0, &[0, 4, 0, 0, 0, 0]);
@@ -233,7 +232,7 @@ fn unread_http2(ground: &Ground, number: usize) -> Attacker<'_> {
                 (":scheme", "http"),
                 (":authority", "localhost"),
                 (":path", target),
-                ("x-api-key", &ground.key),
+                ("x-api-key", &server.key),
             ] {
                 // A literal without indexing; no text is longer than 126 bytes.
                 fields.push(0);
@@ -268,12 +267,12 @@ fn source(number: usize, count: usize) -> Ipv4Addr {
 }
 
 /// A hundred heads of 30 000 bytes from one of four sources that go on by a byte a second.
-fn half_heads(ground: &Ground, number: usize) -> Attacker<'_> {
+fn half_heads(server: &AttackedServer, number: usize) -> Attacker<'_> {
     let source = source(number, 4);
     let mut head = b"GET /livez?x HTTP/1.1\r\nhost: localhost\r\nx: ".to_vec();
     head.resize(30_000, b'x');
     Box::new(move || {
-        let streams: io::Result<Vec<_>> = (0..100).map(|_| ground.attack_from(source)).collect();
+        let streams: io::Result<Vec<_>> = (0..100).map(|_| server.attack_from(source)).collect();
         let mut streams = streams?;
         for stream in &mut streams {
             stream.write_all(&head)?;
@@ -289,11 +288,11 @@ fn half_heads(ground: &Ground, number: usize) -> Attacker<'_> {
 }
 
 /// A hundred connections from one of two sources with many requests for the OpenAPI document, of which a little is read each second.
-fn trickled(ground: &Ground, number: usize) -> Attacker<'_> {
+fn trickled(server: &AttackedServer, number: usize) -> Attacker<'_> {
     let source = source(number, 2);
     let requests = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(30);
     Box::new(move || {
-        let streams: io::Result<Vec<_>> = (0..100).map(|_| ground.attack_from(source)).collect();
+        let streams: io::Result<Vec<_>> = (0..100).map(|_| server.attack_from(source)).collect();
         let mut streams = streams?;
         for stream in &mut streams {
             stream.write_all(&requests)?;

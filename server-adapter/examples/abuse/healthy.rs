@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::ground::{gzip, post};
+use super::server::{gzip, post};
 
 /// Pause between two requests.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -8,9 +8,9 @@
 #[cfg(target_os = "linux")]
 mod attacks;
 #[cfg(target_os = "linux")]
-mod ground;
-#[cfg(target_os = "linux")]
 mod healthy;
+#[cfg(target_os = "linux")]
+mod server;
 
 use std::error::Error;
 
@@ -34,8 +34,8 @@ mod linux {
 
     use super::Error;
     use super::attacks::{ALL, Attack};
-    use super::ground::Ground;
     use super::healthy::{Times, watch};
+    use super::server::AttackedServer;
 
     /// The bounds of each row.
     const P99_MAX: Duration = Duration::from_millis(100);
@@ -103,12 +103,12 @@ mod linux {
 
     /// Runs one attack and prints its row.
     fn row(attack: &Attack, arguments: &Arguments) -> Result<String, Box<dyn Error>> {
-        let ground = Ground::start(&arguments.program, attack)?;
+        let server = AttackedServer::start(&arguments.program, &attack.setup)?;
         // If the server does not take all of it in time, the measurement goes on.
-        let taken = (attack.prepare)(&ground).is_ok();
+        let taken = (attack.prepare)(&server).is_ok();
         let stop = AtomicBool::new(false);
         let (times, end, peak) = thread::scope(|scope| {
-            let attackers = (attack.attackers)(&ground);
+            let attackers = (attack.attackers)(&server);
             for attacker in attackers {
                 let stop = &stop;
                 scope.spawn(move || {
@@ -121,9 +121,9 @@ mod linux {
                     }
                 });
             }
-            let times = watch(ground.address, arguments.watched);
-            let peak = ground.peak_mib();
-            let end = ground.terminate();
+            let times = watch(server.address, arguments.watched);
+            let peak = server.peak_mib();
+            let end = server.terminate();
             stop.store(true, Ordering::Relaxed);
             (times, end, peak)
         });

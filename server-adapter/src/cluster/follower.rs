@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use deskfleet::{Engine, error_chain};
 
-use crate::ending::wait_for_end;
 use crate::log::LogQueue;
 use crate::metrics::Metrics;
+use crate::server::ending::wait_for_end;
 
 /// How long a call waits for entries.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -11,7 +11,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
-use crate::accept::accepts;
+use crate::pages::accept::accepts;
 
 // `FILES`: the page, then the others in the order of their paths.
 include!(concat!(env!("OUT_DIR"), "/console.rs"));

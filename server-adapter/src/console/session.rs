@@ -8,7 +8,7 @@ use http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
-use crate::refusal::{self, Refused};
+use crate::request::refusal::{self, Refused};
 use crate::state::ServerState;
 
 /// How long a key of the console is accepted.

@@ -1,0 +1,195 @@
+//! One connection, from its first byte to its last.
+
+#[cfg(feature = "tls")]
+pub(crate) mod handshake;
+#[cfg(feature = "http2")]
+pub(crate) mod http2;
+#[cfg(feature = "http2")]
+pub(crate) mod http2_requests;
+pub(crate) mod progress;
+pub(crate) mod protocol;
+pub(crate) mod socket;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
+#[cfg(not(feature = "tls"))]
+pub(crate) mod without_tls;
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use http::Version;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::limits::served_places::ServedPlace;
+use crate::request::refusal;
+use crate::request::respond;
+use crate::state::ServerState;
+use progress::Progress;
+use socket::{End, Socket, Transport};
+
+/// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
+/// responses in flight. Its errors concern only the client and are not reported.
+pub(crate) async fn serve(socket: TcpStream, progress: Arc<Progress>, shared: Arc<ServerState>) {
+    let mut draining = shared.draining.subscribe();
+    let _connected = shared.metrics.connected();
+    let http2 = tokio::select! {
+        http2 = serve_either(socket, &progress, &shared, &mut draining) => http2,
+        () = progress.evicted() => None,
+    };
+    #[cfg(feature = "http2")]
+    if let Some((socket, place)) = http2 {
+        Box::pin(http2::serve(socket, shared, progress, draining)).await;
+        drop(place);
+    }
+    #[cfg(not(feature = "http2"))]
+    let _: Option<(Socket, Option<ServedPlace>)> = http2;
+}
+
+/// Serves a connection of HTTP/1.1; returns one of HTTP/2 with its place, once that is clear.
+async fn serve_either(
+    socket: TcpStream,
+    progress: &Arc<Progress>,
+    shared: &Arc<ServerState>,
+    draining: &mut watch::Receiver<bool>,
+) -> Option<(Socket, Option<ServedPlace>)> {
+    let transport = transport(socket, progress, shared, draining).await?;
+    let socket = Socket::new(transport, Arc::clone(progress), &shared.live().options);
+    #[cfg(feature = "http2")]
+    if http2::begins(&socket, draining).await? {
+        // Without one its streams are refused, and it ends.
+        let place = served_place(&socket, shared, progress, draining).await?;
+        return Some((socket, place));
+    }
+    serve_http1(&socket, shared, progress, draining).await;
+    None
+}
+
+/// A place to be served at; within, `None` for a connection that gets one response. `None` where the server stops.
+async fn served_place(
+    socket: &Socket,
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    draining: &mut watch::Receiver<bool>,
+) -> Option<Option<ServedPlace>> {
+    if progress.is_kept_for_livez() {
+        return Some(None);
+    }
+    tokio::select! {
+        biased;
+        place = shared.slots.serve(progress, || socket.asks_livez()) => Some(place),
+        _ = draining.wait_for(|draining| *draining) => None,
+    }
+}
+
+/// The connection as HTTP sees it; `None` when there is nothing to serve on it.
+#[cfg(feature = "tls")]
+async fn transport(
+    socket: TcpStream,
+    progress: &Arc<Progress>,
+    shared: &ServerState,
+    draining: &mut watch::Receiver<bool>,
+) -> Option<Transport> {
+    let live = shared.live();
+    let Some(tls) = &live.options.tls else {
+        return Some(Transport::Tcp(socket));
+    };
+    tokio::select! {
+        biased;
+        // In a box, as the task of a connection has the size of the largest it ever waits for.
+        transport = Box::pin(handshake::accept(tls, socket, progress, &live.options)) => transport,
+        _ = draining.wait_for(|draining| *draining) => None,
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+#[expect(clippy::unused_async, reason = "with TLS it waits for the handshake")]
+async fn transport(
+    socket: TcpStream,
+    _: &Arc<Progress>,
+    _: &ServerState,
+    _: &mut watch::Receiver<bool>,
+) -> Option<Transport> {
+    Some(Transport::Tcp(socket))
+}
+
+/// Serves a connection of HTTP/1.1 as long as requests come. While none does, hyper and its buffers are put away, and it has no place.
+async fn serve_http1(
+    socket: &Socket,
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    draining: &mut watch::Receiver<bool>,
+) {
+    let mut kept = None;
+    loop {
+        tokio::select! {
+            biased;
+            more = socket.next() => if !more {
+                return;
+            },
+            _ = draining.wait_for(|draining| *draining) => return,
+        }
+        let place = match kept.take() {
+            Some(place) => place,
+            None => match served_place(socket, shared, progress, draining).await {
+                Some(place) => place,
+                None => return,
+            },
+        };
+        // In a box, as the task of a connection has the size of the largest it ever waits for.
+        let end = Box::pin(serve_requests(socket, shared, progress, draining)).await;
+        if socket.holds_much() {
+            // Its beginning of a head takes as much memory as a connection that is served.
+            kept = Some(place);
+        }
+        // What follows a body that was left unread is no request.
+        if end == End::Over || progress.is_cut() || progress.is_kept_for_livez() {
+            return;
+        }
+    }
+}
+
+/// Requests come one after another, also when the client does not wait for the responses (pipelining): hyper begins one
+/// after the response to the previous one. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
+async fn serve_requests(
+    socket: &Socket,
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    draining: &mut watch::Receiver<bool>,
+) -> End {
+    let service = service_fn(|request| {
+        let turn = progress.begin();
+        async move {
+            let place = shared.begin(progress, request.headers());
+            let mut response = respond(shared, progress, request, &place).await;
+            if progress.is_kept_for_livez() {
+                refusal::close(&mut response, Version::HTTP_11);
+            }
+            let sending = response.map(|body| body.sent_on(progress).ending(turn, place));
+            Ok::<_, Infallible>(sending)
+        }
+    });
+    let io = TokioIo::new(socket.clone());
+    socket.unpark();
+    let mut connection = shared.http1.serve_connection(io, service);
+    let end = tokio::select! {
+        biased;
+        end = socket.drive(Pin::new(&mut connection)) => Some(end),
+        _ = draining.wait_for(|draining| *draining) => None,
+    };
+    match end {
+        Some(End::Over) => return End::Over,
+        Some(End::Rest) => {
+            socket.park(&connection.into_parts().read_buf);
+            return End::Rest;
+        }
+        None => {}
+    }
+    let mut connection = Pin::new(&mut connection);
+    connection.as_mut().graceful_shutdown();
+    socket.drive(connection).await;
+    End::Over
+}

@@ -1,0 +1,159 @@
+//! A request from its head to the end of its response, or of its connection: counted and logged.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use deskfleet::{KeyInfo, Timestamp, TraceId};
+use http::{Method, Request, Response, Uri};
+
+use super::access_log::{AccessLog, Entry, LogFormat};
+use crate::connection::progress::Progress;
+use crate::limits::budget::ResponseShare;
+use crate::metrics::Metrics;
+use crate::options::ServerOptions;
+use crate::request::operation::Operation;
+use crate::response::body::OutgoingBody;
+use crate::state::ServerState;
+
+/// The status of a request whose connection ended before its response, in log and metrics; what it asked for may have been done.
+/// Proxies use the same one.
+const CONNECTION_ENDED: u16 = 499;
+
+/// A request that is being handled: counted and logged with its response, or, where it is dropped before, with 499.
+pub(crate) struct HandledRequest<'s> {
+    metrics: &'s Metrics,
+    started: Instant,
+    /// What it asks for, as far as that is known.
+    pub(crate) operation: Operation,
+    /// The id of the key that was accepted.
+    pub(crate) key: Option<u64>,
+    /// Room for its response, where it was taken before anything was written.
+    pub(crate) share: Option<ResponseShare>,
+    /// `None` where nobody logs.
+    logged: Option<LoggedRequest>,
+    has_response: bool,
+}
+
+impl<'s> HandledRequest<'s> {
+    pub(crate) fn begin<B>(
+        shared: &'s ServerState,
+        options: &ServerOptions,
+        progress: &Progress,
+        request: &mut Request<B>,
+    ) -> Self {
+        let started = Instant::now();
+        Self {
+            metrics: &shared.metrics,
+            started,
+            operation: Operation::None,
+            key: None,
+            share: None,
+            logged: LoggedRequest::begin(shared, options, progress, request, started),
+            has_response: false,
+        }
+    }
+
+    /// This key was accepted.
+    pub(crate) fn with_key(&mut self, key: Option<&KeyInfo>) {
+        self.key = key.map(|key| key.id);
+        if let Some(logged) = &mut self.logged {
+            logged.key = key.map(|key| (*key.name).to_owned());
+        }
+    }
+
+    /// Counts the request and logs it, with its response.
+    pub(crate) fn end(mut self, response: &mut Response<OutgoingBody>) {
+        self.has_response = true;
+        self.count(response.status().as_u16());
+        if let Some(logged) = self.logged.take() {
+            logged.end(self.operation, response);
+        }
+    }
+
+    fn count(&self, status: u16) {
+        let duration = self.started.elapsed();
+        self.metrics
+            .count_response(self.operation, status, duration);
+    }
+}
+
+impl Drop for HandledRequest<'_> {
+    fn drop(&mut self) {
+        if self.has_response {
+            return;
+        }
+        self.count(CONNECTION_ENDED);
+        if let Some(logged) = self.logged.take() {
+            logged.write(self.operation, CONNECTION_ENDED, 0);
+        }
+    }
+}
+
+/// A request that will be logged.
+struct LoggedRequest {
+    log: AccessLog,
+    format: LogFormat,
+    started: Instant,
+    time: Timestamp,
+    client: IpAddr,
+    method: Method,
+    uri: Uri,
+    trace: TraceId,
+    /// The name of the key that was accepted.
+    key: Option<String>,
+}
+
+impl LoggedRequest {
+    /// Keeps what a line needs of `request`, and gives it the trace id that the line will have; `None` where nobody logs.
+    fn begin<B>(
+        shared: &ServerState,
+        options: &ServerOptions,
+        progress: &Progress,
+        request: &mut Request<B>,
+        started: Instant,
+    ) -> Option<Self> {
+        let format = options.log_format;
+        let wanted = options.access_log.as_ref();
+        let log = wanted.filter(|_| format != LogFormat::Off)?;
+        let trace = shared.engine.trace_id(request.headers().get("traceparent"));
+        request.extensions_mut().insert(trace.clone());
+        Some(Self {
+            log: Arc::clone(log),
+            format,
+            started,
+            time: shared.engine.now(),
+            client: shared.source_address(progress, request.headers()),
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            trace,
+            key: None,
+        })
+    }
+
+    /// Logs the request with its response. A body that is made while it is sent is logged at its end, when its length is known.
+    fn end(self, operation: Operation, response: &mut Response<OutgoingBody>) {
+        let status = response.status().as_u16();
+        let line = move |bytes| self.write(operation, status, bytes);
+        match response.body().len() {
+            Some(length) => line(length),
+            None => response.body_mut().when_over(Box::new(line)),
+        }
+    }
+
+    fn write(&self, operation: Operation, status: u16, bytes: usize) {
+        let entry = Entry {
+            time: self.time,
+            client: self.client.to_canonical(),
+            method: self.method.as_str(),
+            path: self.uri.path(),
+            operation: operation.label(),
+            status,
+            bytes,
+            duration: self.started.elapsed(),
+            key: self.key.as_deref(),
+            trace_id: self.trace.as_str(),
+        };
+        (self.log)(&entry.line(self.format));
+    }
+}

@@ -1,0 +1,201 @@
+//! The pages that the server serves itself. None needs a key, and none says anything about the fleet but its counts.
+
+pub(crate) mod accept;
+pub(crate) mod landing;
+pub(crate) mod openapi;
+
+use std::fmt::Write as _;
+#[cfg(feature = "cluster")]
+use std::time::Duration;
+
+use bytes::Bytes;
+#[cfg(feature = "cluster")]
+use deskfleet::Engine;
+use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
+use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+
+#[cfg(feature = "console")]
+use crate::console::files::File;
+use crate::metrics::Figures;
+#[cfg(feature = "cluster")]
+use crate::metrics::Standing;
+use crate::request::page::Page;
+use crate::request::refusal;
+use crate::state::ServerState;
+
+/// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
+#[cfg(feature = "cluster")]
+const LAG_MAX: Duration = Duration::from_secs(10);
+const JSON: &str = "application/json; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+/// The exposition format's own content type.
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The response to a request for `page`.
+pub(crate) async fn respond<B>(
+    page: Page,
+    shared: &ServerState,
+    request: Request<B>,
+) -> Response<Bytes> {
+    let method = request.method();
+    if method != Method::GET && method != Method::HEAD {
+        let code = Code::MethodNotAllowed;
+        let mut refusal = shared
+            .engine
+            .problem(code, "", refusal::traceparent(&request));
+        let allow = HeaderValue::from_static("GET, HEAD");
+        refusal.headers_mut().insert(ALLOW, allow);
+        return refusal;
+    }
+    let (head, _) = request.into_parts();
+    let content = content(page, shared, head.uri.path(), &head.headers).await;
+    refusal::to(&head.method, content)
+}
+
+#[cfg_attr(
+    not(feature = "console"),
+    expect(unused_variables, reason = "all other pages have one path")
+)]
+async fn content(
+    page: Page,
+    shared: &ServerState,
+    path: &str,
+    headers: &HeaderMap,
+) -> Response<Bytes> {
+    let engine = &shared.engine;
+    match page {
+        Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
+        Page::Readyz => {
+            let ready = readiness(shared).await;
+            if ready.status() == StatusCode::OK {
+                with_warnings(
+                    ready,
+                    shared.unattended.get(engine).await.unwrap_or_default(),
+                )
+            } else {
+                ready
+            }
+        }
+        Page::Metrics => {
+            let figures = shared.scraped.get(engine).await;
+            let figures = figures.unwrap_or_else(Figures::unread);
+            let connections_max = shared.live().options.connections_max;
+            let text = shared.metrics.text(&figures, connections_max);
+            page_response(StatusCode::OK, PROMETHEUS, text.into())
+        }
+        Page::OpenApi => page_response(StatusCode::OK, JSON, openapi::document()),
+        Page::Index => landing::index(headers),
+        Page::Icon => landing::icon(),
+        #[cfg(feature = "console")]
+        Page::Console => File::at(path)
+            .map(|file| file.response(headers))
+            .unwrap_or_default(),
+    }
+}
+
+/// Which of the reasons it is; what is said of it, a path among that, is for the log.
+async fn readiness(shared: &ServerState) -> Response<Bytes> {
+    let ready = shared.ready.get(&shared.engine).await;
+    let said = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
+        Some(Ok(())) => {
+            #[cfg(feature = "cluster")]
+            if let Some(standing) = shared.metrics.standing() {
+                return node_readiness(standing, &shared.engine);
+            }
+            return page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"));
+        }
+        // It names no path.
+        Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
+        Some(Err((ErrorKind::Corrupted, _))) => {
+            "Corrupted: a part of the store is damaged, the rest is served; the line DAMAGED of the log says which. Where it names a file \
+             with telemetry that was set aside, move that file away: no restart is needed. For other damage stop the server, run \
+             `deskfleet check`, and do what it says\n"
+                .to_owned()
+        }
+        Some(Err(_)) | None => {
+            "StorageUnavailable: the store cannot be read or written, or its file was removed, replaced or changed by another program; the \
+             log says which. A file that was moved away can be put back while the server runs, and a disk that works again needs nothing. \
+             Stop the server before you restore a backup or run `deskfleet check`\n"
+                .to_owned()
+        }
+    };
+    page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, said.into())
+}
+
+/// Whether a node has what the others have, and takes writes.
+#[cfg(feature = "cluster")]
+fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
+    let Standing { lag, position, .. } = standing;
+    let behind = format!(
+        "{} entries and {} ms behind the log",
+        standing.last.saturating_sub(position),
+        lag.as_millis()
+    );
+    let problem = if let Some(error) = engine.halted() {
+        Some(format!(
+            "Halted: this node applies nothing more: {error}; writes are refused"
+        ))
+    } else if !standing.is_reached {
+        Some("LogUnavailable: the log was not reached since the start; writes are refused".into())
+    } else if standing.has_failed {
+        Some("LogUnavailable: the log could not be used when that was tried last; writes are refused until it is back".into())
+    } else if let Some(unread) = standing.unread.filter(|unread| *unread > LAG_MAX) {
+        let seconds = unread.as_secs();
+        Some(format!(
+            "LogUnavailable: the log was not reached for {seconds} s; writes are refused"
+        ))
+    } else if let Some(error) = engine.wrong_clock() {
+        Some(format!("WrongClock: {error}; writes are refused"))
+    } else if lag > LAG_MAX {
+        Some(format!(
+            "LogBehind: this node is {behind}; it catches up by itself"
+        ))
+    } else {
+        None
+    };
+    let (status, said) = if let Some(problem) = problem {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"))
+    } else {
+        let warning = engine.node_warning();
+        let warning = warning.map(|warning| format!("warning: {warning}\n"));
+        let warning = warning.unwrap_or_default();
+        let said = format!("ready\nat entry {position}, {behind}\n{warning}");
+        (StatusCode::OK, said)
+    };
+    page_response(status, TEXT, said.into())
+}
+
+/// Of a server that is ready, with what an operator has to look into. It is no reason to send requests elsewhere.
+fn with_warnings(ready: Response<Bytes>, unattended: Unattended) -> Response<Bytes> {
+    let mut warnings = String::new();
+    if let Some(ActionsSince { actions, since, .. }) = unattended.waiting {
+        let minutes = UNATTENDED_SECONDS / 60;
+        let _ = writeln!(
+            warnings,
+            "warning: actions that no provider has begun within {minutes} minutes: {actions}, the first accepted at {since}; \
+             is deskfleet-provider running?"
+        );
+    }
+    if let Some(ActionsSince { actions, since, .. }) = unattended.stalled {
+        let hours = STALLED_SECONDS / 3600;
+        let _ = writeln!(
+            warnings,
+            "warning: actions whose last attempt began {hours} hours ago or earlier: {actions}, the first begun at {since}; is \
+             their provider running, under the same --name, and does its web service complete them? \
+             GET /operator/actions?state=dispatched names it"
+        );
+    }
+    ready.map(|said| [said, warnings.into()].concat().into())
+}
+
+fn page_response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}

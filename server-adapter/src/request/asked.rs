@@ -1,0 +1,117 @@
+//! What a response needs of its request, and the room that it takes until it is sent.
+
+use std::sync::Arc;
+
+use deskfleet::Exchange;
+use http::{HeaderValue, Method, Request, Response, Version};
+
+use super::refusal::{self, Refused};
+use crate::connection::progress::Progress;
+use crate::limits::budget::NoRoom;
+use crate::limits::sources::RequestPlace;
+use crate::log::logged_request::HandledRequest;
+use crate::metrics::RefusedConnection;
+use crate::response::body::{Held, OutgoingBody};
+use crate::state::ServerState;
+
+/// The most that a response takes which reports what was written.
+const REPORT_BYTES: usize = 16 * 1024;
+
+/// What of a request is needed after it was handed on.
+pub(crate) struct Asked {
+    method: Method,
+    pub(crate) version: Version,
+    traceparent: Option<HeaderValue>,
+}
+
+impl Asked {
+    /// Of a request that is about to be handed on.
+    pub(crate) fn by<B>(request: &Request<B>) -> Self {
+        Self {
+            method: request.method().clone(),
+            version: request.version(),
+            traceparent: refusal::traceparent(request).cloned(),
+        }
+    }
+
+    /// The response of a refusal.
+    pub(crate) fn refuse(&self, shared: &ServerState, refused: Refused) -> Response<OutgoingBody> {
+        let response = refusal::respond(&shared.engine, refused, self.traceparent.as_ref());
+        refusal::to(&self.method, response).map(OutgoingBody::from)
+    }
+}
+
+/// Gives a response the room that it takes until it is sent, and has it end with its key. Where there is no room it is refused, unless
+/// it reports what was written.
+pub(crate) fn held_until_sent(
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    asked: &Asked,
+    place: &RequestPlace,
+    handled: &mut HandledRequest<'_>,
+    response: Response<OutgoingBody>,
+) -> Response<OutgoingBody> {
+    let operation = handled.operation;
+    let bytes = match response.body().len() {
+        // All that ask for one of those share its bytes.
+        Some(_) if operation.is_static() => 0,
+        Some(bytes) => bytes,
+        None => 0,
+    };
+    let share = match handled.share.take() {
+        None if bytes > 0 => {
+            let source = &place.source.responses;
+            let taken = shared
+                .responses
+                .try_take(source, operation.is_operators(), bytes);
+            match taken {
+                Err(NoRoom) if operation.is_read() => {
+                    note_unread(shared, place);
+                    return asked.refuse(shared, refusal::UNREAD);
+                }
+                taken => taken.unwrap_or_default(),
+            }
+        }
+        // It was taken before the length was known; what is made while it is sent keeps it.
+        taken if response.body().len().is_none() => taken,
+        taken => taken.and_then(|share| share.shrunk(bytes)),
+    };
+    let is_short = share.is_none() && response.body().len().is_some();
+    // A stream of events ends by itself with its key, with its last chunk.
+    let ends_itself = is_short || response.body().is_events();
+    let key = handled.key.filter(|_| !ends_itself);
+    let keyed = key.map(|key| shared.keyed_responses.begin(key, progress));
+    if share.is_none() && keyed.is_none() {
+        return response;
+    }
+    response.map(|body| body.holding(Held::new(share, keyed)))
+}
+
+/// Takes the room of a response that reports what is written, before that is: it must not be lost.
+pub(crate) fn make_room_for_report(
+    shared: &ServerState,
+    place: &RequestPlace,
+    handled: &mut HandledRequest<'_>,
+    exchange: &Exchange,
+) -> Result<(), NoRoom> {
+    if !handled.operation.is_reported() || exchange.is_refused() {
+        return Ok(());
+    }
+    let source = &place.source.responses;
+    match shared.responses.try_take(source, true, REPORT_BYTES) {
+        Ok(share) => handled.share = share,
+        // Some of it is written already.
+        Err(NoRoom) if exchange.has_begun() => {}
+        Err(NoRoom) => {
+            note_unread(shared, place);
+            return Err(NoRoom);
+        }
+    }
+    Ok(())
+}
+
+/// Counts and logs a response for which there was no room.
+fn note_unread(shared: &ServerState, place: &RequestPlace) {
+    let source = place.source.network();
+    shared.slots.note(RefusedConnection::Unread, source);
+}

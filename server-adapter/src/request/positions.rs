@@ -1,0 +1,73 @@
+//! `X-Deskfleet-Position`: how far the log of a fleet is applied, so that a client sees on one node what it saw on another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deskfleet::Code;
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use tokio::time::timeout;
+
+use super::refusal::{self, Refused};
+use crate::limits::sources::Source;
+use crate::response::slow_reads::Place;
+use crate::state::ServerState;
+
+/// On an answer the position of the last entry that is applied here; on a request one that is to be applied before it is handled.
+const POSITION: HeaderName = HeaderName::from_static("x-deskfleet-position");
+/// How long a request waits.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How far beyond the end of the log that this node knows of a position is waited for. None further was on an answer: the place is
+/// for others.
+const AHEAD_MAX: u64 = 1_000_000;
+
+const NO_NUMBER: Refused = (
+    Code::InvalidRequest,
+    "The header X-Deskfleet-Position is no position of a log: it is the number that an answer had there, such as `X-Deskfleet-Position: 4412`.",
+);
+const NOT_REACHED: Refused = (
+    Code::StorageUnavailable,
+    "This node has not applied the log of the fleet up to X-Deskfleet-Position yet; try again, here or on another node.",
+);
+
+/// Waits until the position that a request names is applied here; why it is refused otherwise. Nothing is awaited where the server
+/// shares no log.
+pub(crate) async fn reached(
+    shared: &ServerState,
+    source: &Arc<Source>,
+    headers: &HeaderMap,
+) -> Result<(), Refused> {
+    let Some(applied) = shared.engine.position() else {
+        return Ok(());
+    };
+    let Some(value) = headers.get(POSITION) else {
+        return Ok(());
+    };
+    let position = position(value).ok_or(NO_NUMBER)?;
+    if applied >= position {
+        return Ok(());
+    }
+    let last = shared.engine.log_last().unwrap_or(applied);
+    if position > last.saturating_add(AHEAD_MAX) {
+        return Err(NOT_REACHED);
+    }
+    let place = Place::try_take(&source.position_waiters, &shared.position_waiters);
+    let _place = place.ok_or(refusal::BUSY)?;
+    timeout(PATIENCE, shared.engine.applied(position))
+        .await
+        .map_err(|_| NOT_REACHED)
+}
+
+/// The digits of a number.
+fn position(value: &HeaderValue) -> Option<u64> {
+    let text = value.to_str().ok()?;
+    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits.then(|| text.parse().ok()).flatten()
+}
+
+/// Says how far the log is applied: what was handled until now is in there.
+pub(crate) fn say<B>(shared: &ServerState, response: &mut Response<B>) {
+    if let Some(position) = shared.engine.position() {
+        let position = HeaderValue::from(position);
+        response.headers_mut().insert(POSITION, position);
+    }
+}

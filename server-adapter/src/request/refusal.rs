@@ -1,0 +1,201 @@
+//! What the server refuses by itself, in the form of the engine's refusals.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use bytes::Bytes;
+use deskfleet::{Code, Engine, TraceId};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+
+use super::operation::Operation;
+use super::page::Page;
+use crate::connection::progress::Progress;
+use crate::limits::source_rates::holds_key;
+use crate::limits::sources::RequestPlace;
+use crate::options::ServerOptions;
+use crate::state::ServerState;
+
+/// A refusal and its sentence.
+pub(crate) type Refused = (Code, &'static str);
+
+/// A body that did not come in time.
+pub(crate) const LATE: Refused = (
+    Code::RequestTimeout,
+    "The body did not come in time; send the request again.",
+);
+/// A body whose framing is broken.
+pub(crate) const BROKEN: Refused = (
+    Code::InvalidBody,
+    "The body did not come to its end: its framing is broken.",
+);
+/// More requests than the server has room for.
+pub(crate) const BUSY: Refused = (
+    Code::ServerBusy,
+    "Too many requests are under way; try again later.",
+);
+/// A response for which there is no room.
+pub(crate) const UNREAD: Refused = (
+    Code::ServerBusy,
+    "Too many bytes of responses wait to be read, here or by this address (`responses_bytes_max`); read them, and try again.",
+);
+/// The same for what reports to an operator what it wrote.
+pub(crate) const UNREPORTED: Refused = (
+    Code::ServerBusy,
+    "Nothing was changed: too many bytes of responses to operators wait to be read, here or by this address; read them, and try again.",
+);
+/// More streams of events than are allowed.
+pub(crate) const TOO_MANY_STREAMS: Refused = (
+    Code::ServerBusy,
+    "Too many streams of events are open, here or from this address (`event_streams_max`); try again later.",
+);
+/// A request whose work ended without a response: it panicked, or the server stops.
+pub(crate) const ENDED: Refused = (Code::Internal, "");
+/// A body in a coding that is not undone, or in one that is named in a way that a proxy may read in another.
+const CODED: Refused = (
+    Code::InvalidRequest,
+    "Transfer-Encoding is `chunked`, once, or there is none.",
+);
+/// A header list of more fields than are read.
+const FIELDS: Refused = (Code::HeadersTooLarge, "");
+/// A source that tries keys.
+const TOO_MANY_BAD_KEYS: Refused = (
+    Code::Throttled,
+    "Too many requests with a bad key came from this address; try again later.",
+);
+/// A source that sends much telemetry without a key.
+pub(crate) const TOO_MANY_KEYLESS_BYTES: Refused = (
+    Code::Throttled,
+    "This address has sent more telemetry without an API key than it may (`keyless_bytes_per_second`); send the report again later, or with a key.",
+);
+/// Header fields of one request, as many as hyper takes in HTTP/1.1. A byte of HTTP/2 can stand for a field, so that a list of
+/// small fields takes many times its size in memory.
+const HEADER_FIELDS_MAX: usize = 100;
+/// Seconds after which a server without room is worth another try.
+pub(crate) const BUSY_SECONDS: u64 = 1;
+
+/// The response of a refusal.
+pub(crate) fn respond(
+    engine: &Engine,
+    (code, detail): Refused,
+    traceparent: Option<&HeaderValue>,
+) -> Response<Bytes> {
+    let mut response = engine.problem(code, detail, traceparent);
+    if code == Code::ServerBusy {
+        retry_after(&mut response, BUSY_SECONDS);
+    }
+    response
+}
+
+pub(crate) fn retry_after<B>(response: &mut Response<B>, seconds: u64) {
+    let seconds = HeaderValue::from(seconds);
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+}
+
+/// The response to a request of that method: for HEAD without its body, but with its length.
+pub(crate) fn to(method: &Method, mut response: Response<Bytes>) -> Response<Bytes> {
+    if method == Method::HEAD {
+        let length = HeaderValue::from(response.body().len());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length);
+        *response.body_mut() = Bytes::new();
+    }
+    response
+}
+
+/// Has the connection of HTTP/1.1 end with this response: it can carry nothing more.
+pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
+    if version < Version::HTTP_2 {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+}
+
+/// Why a request is not even looked at, if it is not: its host, or a connection or source without room.
+pub(crate) fn before<B>(
+    shared: &ServerState,
+    options: &ServerOptions,
+    progress: &Progress,
+    place: &RequestPlace,
+    own: Option<Operation>,
+    request: &Request<B>,
+) -> Option<Response<Bytes>> {
+    let has_room = place.admitted && !progress.is_kept_for_livez();
+    let refused = if request.headers().len() > HEADER_FIELDS_MAX {
+        FIELDS
+    } else if let Some(refused) = shared.hosts(options).refuse(request) {
+        refused
+    } else if is_coded(request.headers()) {
+        CODED
+    } else if !has_room && !matches!(own, Some(Operation::Page(Page::Livez))) {
+        BUSY
+    } else {
+        return None;
+    };
+    Some(respond(&shared.engine, refused, traceparent(request)))
+}
+
+/// Whether the body has another transfer coding than `chunked`, or names it more than once. hyper takes whatever ends in `chunked`.
+fn is_coded(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    codings.next().is_some_and(|coding| !is_chunked(coding)) || codings.next().is_some()
+}
+
+/// What the trace id of a refusal is taken from.
+pub(crate) fn traceparent<B>(request: &Request<B>) -> Option<&HeaderValue> {
+    TraceId::traceparent(request.extensions(), request.headers())
+}
+
+/// A request that may hold a key, or a code for one: where it comes from, should that be a bad one.
+pub(crate) struct KeyAttempt {
+    source: IpAddr,
+    method: Method,
+    version: Version,
+    traceparent: Option<HeaderValue>,
+}
+
+impl KeyAttempt {
+    /// `None` where the request holds no key.
+    pub(crate) fn of<B>(
+        shared: &ServerState,
+        progress: &Progress,
+        request: &Request<B>,
+    ) -> Option<Self> {
+        let holds_key = holds_key(request.headers(), request.uri().query());
+        holds_key.then(|| Self::from(shared, progress, request))
+    }
+
+    /// Of a request that holds one.
+    pub(crate) fn from<B>(shared: &ServerState, progress: &Progress, request: &Request<B>) -> Self {
+        Self {
+            source: shared.source_address(progress, request.headers()),
+            method: request.method().clone(),
+            version: request.version(),
+            traceparent: traceparent(request).cloned(),
+        }
+    }
+
+    /// Returns `response`, or 429 instead of it if it refuses a bad key and there were too many of them.
+    pub(crate) fn after<B: From<Bytes>>(
+        self,
+        shared: &ServerState,
+        options: &ServerOptions,
+        response: Response<B>,
+    ) -> Response<B> {
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return response;
+        }
+        let per_minute = options.bad_keys_per_minute;
+        let now = Instant::now();
+        let Some(seconds) = shared.bad_keys.bad_key(per_minute, self.source, now) else {
+            return response;
+        };
+        let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, self.traceparent.as_ref());
+        retry_after(&mut throttled, seconds);
+        if response.headers().contains_key(header::CONNECTION) {
+            close(&mut throttled, self.version);
+        }
+        to(&self.method, throttled).map(B::from)
+    }
+}

@@ -1,0 +1,37 @@
+//! Reading a body of the server's own operations: as a whole, as it is small.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use deskfleet::Code;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::Incoming;
+
+use super::body::in_time;
+use super::refusal::{self, Refused};
+use crate::connection::progress::Progress;
+use crate::options::ServerOptions;
+
+/// Most bytes of a body.
+const BYTES_MAX: usize = 1024;
+/// The longest that a body takes to arrive.
+const TIME_MAX: Duration = Duration::from_secs(5);
+
+const TOO_LARGE: Refused = (Code::PayloadTooLarge, "The body has at most 1024 bytes.");
+
+/// The whole body. Where it is refused, input is left unread.
+pub(crate) async fn receive(
+    options: &ServerOptions,
+    progress: &Progress,
+    body: Incoming,
+) -> Result<Bytes, Refused> {
+    let time_max = options.body_timeout.min(TIME_MAX);
+    let _receiving = progress.receiving();
+    let collected = match in_time(time_max, Limited::new(body, BYTES_MAX).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
+        Ok(Err(_)) => Err(refusal::BROKEN),
+        Err(_) => Err(refusal::LATE),
+    };
+    collected.inspect_err(|_| progress.cut())
+}

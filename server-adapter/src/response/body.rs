@@ -1,0 +1,326 @@
+//! The bodies of responses, as hyper takes them.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use deskfleet::ResponseBody;
+use hyper::body::{Body, Frame, SizeHint};
+
+use super::event_body::EventBody;
+use super::keyed_responses::KeyedResponse;
+use super::slow_reads::{Place, SlowReads};
+use crate::backups::sent_copies::FileBody;
+#[cfg(feature = "http2")]
+use crate::connection::http2_requests::Http2Request;
+use crate::connection::progress::{Progress, Turn};
+use crate::limits::budget::ResponseShare;
+use crate::limits::counted::Counted;
+use crate::limits::sources::{RequestPlace, Source};
+
+/// Why a body ended early: the store could not be read. hyper ends the connection, or the stream of HTTP/2, without the end of
+/// the body.
+#[derive(Debug)]
+pub(crate) struct Unfinished;
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the rest of the response could not be read from the store")
+    }
+}
+
+impl std::error::Error for Unfinished {}
+
+/// Bytes of a whole body that are handed to a connection of HTTP/2 at a time; each piece has a write timeout to leave.
+#[cfg(feature = "http2")]
+const HTTP2_PIECE: usize = 32 * 1024;
+
+/// What a response holds until its last byte is sent.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _share: Option<ResponseShare>,
+    _keyed: Option<KeyedResponse>,
+}
+
+impl Held {
+    /// Room, unless its bytes need none, and an end with its key, unless it was asked for without one.
+    pub(crate) fn new(share: Option<ResponseShare>, keyed: Option<KeyedResponse>) -> Self {
+        Self {
+            _share: share,
+            _keyed: keyed,
+        }
+    }
+}
+
+/// Bytes on their way out. hyper drops them when they are sent, or not wanted any more.
+struct HeldBytes {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for HeldBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Called at the end of a body, however it ends, with the bytes that were handed to hyper.
+type AtEnd = Box<dyn FnOnce(usize) + Send>;
+
+/// The body of a response: bytes, events as they happen, a file, or chunks that are made one after another, each when hyper wants it. hyper wants the next
+/// one when the one before has left, but for what its buffer takes; so a client that does not read has one made in vain.
+pub(crate) struct OutgoingBody {
+    state: State,
+    sent: usize,
+    at_end: Option<AtEnd>,
+    /// The request is being handled, and counts as one of its source, until this is dropped.
+    turn: Option<Box<(Turn, RequestPlace)>>,
+    /// The connection that a body in chunks is sent on.
+    streaming: Option<Counted>,
+    held: Option<Arc<Held>>,
+    #[cfg(feature = "http2")]
+    request: Option<Arc<Http2Request>>,
+}
+
+enum State {
+    Whole(Bytes),
+    Chunks(Box<Chunks>),
+    Events(EventBody),
+    File(FileBody),
+    Over,
+}
+
+/// What making the next chunk gives.
+type Made = (ResponseBody, Result<Option<Bytes>, Unfinished>);
+
+struct Chunks {
+    /// `None` while a chunk is made.
+    body: Option<ResponseBody>,
+    making: Option<Pin<Box<dyn Future<Output = Option<Made>> + Send>>>,
+    slow_reads: Arc<SlowReads>,
+    source: Arc<Source>,
+    _room: Place,
+}
+
+impl OutgoingBody {
+    /// Whether it sends events as they happen.
+    pub(crate) fn is_events(&self) -> bool {
+        matches!(self.state, State::Events(_))
+    }
+
+    /// A body that is made chunk by chunk for `source`, which was given `room` for it.
+    pub(crate) fn streamed(
+        body: ResponseBody,
+        slow_reads: Arc<SlowReads>,
+        source: Arc<Source>,
+        room: Place,
+    ) -> Self {
+        let chunks = Chunks {
+            body: Some(body),
+            making: None,
+            slow_reads,
+            source,
+            _room: room,
+        };
+        Self::of(State::Chunks(Box::new(chunks)))
+    }
+
+    /// A body of events as they happen.
+    pub(crate) fn events(body: EventBody) -> Self {
+        Self::of(State::Events(body))
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn file(body: FileBody) -> Self {
+        Self::of(State::File(body))
+    }
+
+    fn of(state: State) -> Self {
+        Self {
+            state,
+            sent: 0,
+            at_end: None,
+            turn: None,
+            streaming: None,
+            held: None,
+            #[cfg(feature = "http2")]
+            request: None,
+        }
+    }
+
+    /// Its length, where all of it is there.
+    pub(crate) fn len(&self) -> Option<usize> {
+        match &self.state {
+            State::Whole(bytes) => Some(bytes.len()),
+            State::Chunks(_) | State::Events(_) | State::File(_) => None,
+            State::Over => Some(0),
+        }
+    }
+
+    /// Has `at_end` called when the body is over, or nobody wants more of it.
+    pub(crate) fn when_over(&mut self, at_end: AtEnd) {
+        self.at_end = Some(at_end);
+    }
+
+    /// Ends the turn of the request, and its place among those of its source, with the body; one whose bytes are there already ends them now.
+    pub(crate) fn ending(mut self, turn: Turn, place: RequestPlace) -> Self {
+        self.turn = self.len().is_none().then(|| Box::new((turn, place)));
+        self
+    }
+
+    /// Keeps a connection that it is sent on in chunks from being taken for an idle one.
+    pub(crate) fn sent_on(mut self, progress: &Arc<Progress>) -> Self {
+        self.streaming = self.len().is_none().then(|| progress.handling());
+        self
+    }
+
+    /// Keeps `held` until all of it is sent.
+    pub(crate) fn holding(mut self, held: Held) -> Self {
+        self.held = Some(Arc::new(held));
+        self
+    }
+
+    /// Has each chunk counted as under way until it has left.
+    #[cfg(feature = "http2")]
+    pub(crate) fn counted(mut self, request: Arc<Http2Request>) -> Self {
+        self.request = Some(request);
+        self
+    }
+
+    /// A chunk as it is handed to hyper.
+    fn frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
+        self.sent += bytes.len();
+        let bytes = match &self.held {
+            Some(held) => Bytes::from_owner(HeldBytes {
+                bytes,
+                _held: Arc::clone(held),
+            }),
+            None => bytes,
+        };
+        #[cfg(feature = "http2")]
+        let bytes = match &self.request {
+            Some(request) => Http2Request::sending(request, bytes),
+            None => bytes,
+        };
+        Frame::data(bytes)
+    }
+}
+
+impl From<Bytes> for OutgoingBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::of(if bytes.is_empty() {
+            State::Over
+        } else {
+            State::Whole(bytes)
+        })
+    }
+}
+
+impl Chunks {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Unfinished>>> {
+        if let Some(mut body) = self.body.take() {
+            let (slow_reads, source) = (Arc::clone(&self.slow_reads), Arc::clone(&self.source));
+            self.making = Some(Box::pin(async move {
+                let place = slow_reads.resume(&source.slow_reads).await?;
+                let made = slow_reads.run(move || {
+                    let chunk = body.next_chunk().map_err(|_| Unfinished);
+                    drop((place, source));
+                    (body, chunk)
+                });
+                made.await.ok()
+            }));
+        }
+        let Some(making) = &mut self.making else {
+            return Poll::Ready(None);
+        };
+        let made = ready!(making.as_mut().poll(cx));
+        self.making = None;
+        let Some((body, chunk)) = made else {
+            // It panicked, or the runtime ends: the body is not whole.
+            return Poll::Ready(Some(Err(Unfinished)));
+        };
+        self.body = Some(body);
+        Poll::Ready(chunk.transpose())
+    }
+}
+
+impl Body for OutgoingBody {
+    type Data = Bytes;
+    type Error = Unfinished;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Unfinished>>> {
+        #[cfg(feature = "http2")]
+        let is_http2 = self.request.is_some();
+        match &mut self.state {
+            State::Whole(bytes) => {
+                #[cfg(feature = "http2")]
+                if is_http2 && bytes.len() > HTTP2_PIECE {
+                    let piece = bytes.split_to(HTTP2_PIECE);
+                    return Poll::Ready(Some(Ok(self.frame(piece))));
+                }
+                let bytes = std::mem::take(bytes);
+                self.state = State::Over;
+                Poll::Ready(Some(Ok(self.frame(bytes))))
+            }
+            State::Chunks(chunks) => {
+                let next = loop {
+                    match ready!(chunks.poll_next(cx)) {
+                        Some(Ok(chunk)) if chunk.is_empty() => {}
+                        next => break next,
+                    }
+                };
+                let frame = match next {
+                    Some(Ok(chunk)) => return Poll::Ready(Some(Ok(self.frame(chunk)))),
+                    Some(Err(unfinished)) => Some(Err(unfinished)),
+                    None => None,
+                };
+                self.state = State::Over;
+                Poll::Ready(frame)
+            }
+            State::Events(events) => {
+                let next = ready!(events.poll_next(cx));
+                if let Some(bytes) = next {
+                    return Poll::Ready(Some(Ok(self.frame(bytes))));
+                }
+                self.state = State::Over;
+                Poll::Ready(None)
+            }
+            State::File(file) => {
+                let frame = match ready!(file.poll_next(cx)) {
+                    Some(Ok(bytes)) => return Poll::Ready(Some(Ok(self.frame(bytes)))),
+                    Some(Err(_)) => Some(Err(Unfinished)),
+                    None => None,
+                };
+                self.state = State::Over;
+                Poll::Ready(frame)
+            }
+            State::Over => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let length = if let State::File(file) = &self.state {
+            Some(file.left())
+        } else {
+            self.len().map(|length| length as u64)
+        };
+        length.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+impl Drop for OutgoingBody {
+    fn drop(&mut self) {
+        if let Some(at_end) = self.at_end.take() {
+            at_end(self.sent);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The listener and graceful shutdown.
+
+pub(crate) mod ending;
+pub(crate) mod maintenance;
+pub(crate) mod running;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deskfleet::Engine;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{interval, sleep, timeout};
+
+#[cfg(feature = "cluster")]
+use crate::cluster::Follower;
+use crate::connection::progress::Progress;
+use crate::connection::serve;
+use crate::options::ServerOptions;
+use crate::state::ServerState;
+use maintenance::Maintenance;
+
+/// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How often it is looked whether the keys of responses that are being sent are still accepted.
+const KEYS_LOOKED_AT_EVERY: Duration = Duration::from_millis(500);
+
+/// Connections that wait to be accepted, as far as the system lets: when they are too many a client waits a second before it
+/// tries again.
+const BACKLOG: u32 = 4096;
+
+/// What the system keeps of a response that the client has not taken yet, in bytes, as far as it lets: enough for some 10 Mbit/s to the
+/// other end of the world.
+const SEND_BUFFER: u32 = 512 * 1024;
+
+/// An engine bound to an address. Needs a tokio runtime with I/O and time.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    shared: Arc<ServerState>,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections that were cut off because they had not finished within
+    /// [`drain_timeout`](ServerOptions::drain_timeout); 0 when all requests in flight were completed.
+    pub cut_off: usize,
+}
+
+/// Changes the options of a running [`Server`].
+#[derive(Debug, Clone)]
+pub struct ServerHandle(Arc<ServerState>);
+
+impl ServerHandle {
+    /// Takes from `new` the options that change while the server runs, as [`ServerOptions::reloaded`] does.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not valid; nothing changes then.
+    pub fn reload(&self, new: &ServerOptions) -> io::Result<()> {
+        self.0.reload(new)
+    }
+
+    /// A code of 43 characters that signs a browser in to the console, at `/#code=…`: for 30 minutes by the engine's clock, once. It is
+    /// exchanged for an admin key that expires after twelve hours. The code before it is not valid any more.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random bytes.
+    #[cfg(feature = "console")]
+    pub fn console_code(&self) -> io::Result<String> {
+        self.0.sign_in_codes.issue(self.0.engine.now())
+    }
+}
+
+impl Server {
+    /// Binds `address`; port 0 takes a free one.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be bound, or [`cors_origins`](ServerOptions::cors_origins) has what is no origin
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)).
+    #[expect(clippy::unused_async, reason = "only inside a runtime can it be bound")]
+    pub async fn bind(
+        address: SocketAddr,
+        engine: Engine,
+        options: ServerOptions,
+    ) -> io::Result<Self> {
+        Self::new(listen(address)?, engine, options)
+    }
+
+    /// Serves the connections of `listener`: of [`listen`], or a socket that another program has opened.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system reports no address for it.
+    pub fn new(listener: TcpListener, engine: Engine, options: ServerOptions) -> io::Result<Self> {
+        let address = listener.local_addr()?;
+        Ok(Self {
+            listener,
+            shared: Arc::new(ServerState::new(engine, options, address)?),
+        })
+    }
+
+    /// The address that was bound.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system reports none.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Changes the options of this server while it runs.
+    #[must_use]
+    pub fn handle(&self) -> ServerHandle {
+        ServerHandle(Arc::clone(&self.shared))
+    }
+
+    /// Serves until `shutdown` is ready, then takes no more connections, completes the requests in flight and returns. The engine
+    /// stays open.
+    ///
+    /// # Errors
+    ///
+    /// When the thread for maintenance cannot be started; nothing was served then.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<Drained> {
+        let options = &self.shared.live().options;
+        let mut maintenance = match options.maintain_every {
+            Some(pause) => {
+                let metrics = options.metrics.clone();
+                let engine = self.shared.engine.clone();
+                Some(Maintenance::start(engine, pause, metrics)?)
+            }
+            None => None,
+        };
+        #[cfg(feature = "cluster")]
+        let mut follower = match self.shared.engine.position() {
+            Some(_) => {
+                let metrics = options.metrics.clone();
+                Some(Follower::start(self.shared.engine.clone(), metrics)?)
+            }
+            None => None,
+        };
+        let slots = &self.shared.slots;
+        let mut connections = JoinSet::new();
+
+        let mut shutdown = pin!(shutdown);
+        let mut keys_looked_at = interval(KEYS_LOOKED_AT_EVERY);
+        loop {
+            tokio::select! {
+                biased;
+                () = shutdown.as_mut() => break,
+                _ = keys_looked_at.tick() => self.shared.keyed_responses.end_refused(&self.shared.engine),
+                Some(_) = connections.join_next() => {}
+                (socket, peer) = self.next() => {
+                    let source = self.shared.sources.of(peer);
+                    let progress = Arc::new(Progress::new(peer, source));
+                    let Some(slot) = slots.take(&progress) else {
+                        continue;
+                    };
+                    // Responses are written in one piece; waiting for more would only delay them.
+                    let _ = socket.set_nodelay(true);
+                    let served = serve(socket, progress, Arc::clone(&self.shared));
+                    connections.spawn(async move {
+                        served.await;
+                        drop(slot);
+                    });
+                }
+            }
+        }
+        drop(self.listener);
+        if let Some(maintenance) = &mut maintenance {
+            maintenance.stop();
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(follower) = &mut follower {
+            follower.stop();
+        }
+
+        self.shared.draining.send_replace(true);
+        let all_ended = async { while connections.join_next().await.is_some() {} };
+        let _ = timeout(self.shared.live().options.drain_timeout, all_ended).await;
+        // Those that are left end with the set.
+        let cut_off = connections.len();
+        drop(connections);
+        drop(maintenance);
+        #[cfg(feature = "cluster")]
+        drop(follower);
+        Ok(Drained { cut_off })
+    }
+
+    /// The next connection, and its other end.
+    async fn next(&self) -> (TcpStream, IpAddr) {
+        loop {
+            if let Ok((socket, peer)) = self.listener.accept().await {
+                return (socket, peer.ip());
+            }
+            sleep(ACCEPT_PAUSE).await;
+        }
+    }
+}
+
+/// Binds `address`; port 0 takes a free one. Connections wait until a [`Server`] takes them, so that an address in use is known
+/// before a store is opened for it. Needs a tokio runtime with I/O.
+///
+/// # Errors
+///
+/// When the address cannot be bound.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // On Windows it would let another process take the address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    // Each connection has it from here. The system's own sizes grow to megabytes for a client that does not read.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}

@@ -1,0 +1,111 @@
+//! `/operator/backups`: copies of the store, for a key of scope `admin`.
+
+use std::thread::Builder;
+
+use deskfleet::{Code, ErrorKind};
+use serde::Serialize;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use crate::backups::Backup;
+use crate::backups::sent_copies::FileBody;
+use crate::options::ServerOptions;
+use crate::request::refusal::{self, Refused};
+use crate::state::ServerState;
+
+const NO_FOLDER: Refused = (
+    Code::UnsupportedConfiguration,
+    "There is no folder for backups; start the server with --backups FOLDER.",
+);
+const RUNNING: Refused = (
+    Code::OperationInProgress,
+    "A backup is being written; try again when it is done.",
+);
+const NO_ROOM: Refused = (
+    Code::LowDisk,
+    "There is too little free space for another copy of the store; remove older copies.",
+);
+const NO_LIST: Refused = (
+    Code::StorageUnavailable,
+    "The folder for backups cannot be read.",
+);
+/// Of every failure to write one.
+const NOT_WRITTEN: &str = "No backup was written; the log of the server says why.";
+
+const NO_PLACE: Refused = (
+    Code::UnsupportedConfiguration,
+    "There is no place for a copy: the store is in memory, or its host gives none.",
+);
+
+/// The copies in the folder.
+#[derive(Debug, Serialize)]
+pub(crate) struct BackupList {
+    /// Whether there is a folder.
+    configured: bool,
+    backups: Vec<Backup>,
+}
+
+/// The complete copies, newest first.
+pub(crate) async fn list(options: &ServerOptions) -> Result<BackupList, Refused> {
+    let Some(backups) = options.backups.clone() else {
+        return Ok(BackupList {
+            configured: false,
+            backups: Vec::new(),
+        });
+    };
+    let listed = spawn_blocking(move || backups.list()).await;
+    let backups = listed.map_err(|_| refusal::ENDED)?.map_err(|_| NO_LIST)?;
+    Ok(BackupList {
+        configured: true,
+        backups,
+    })
+}
+
+/// Writes a copy, on a thread of its own: it takes long, and goes on when the client is gone.
+pub(crate) async fn write(
+    shared: &ServerState,
+    options: &ServerOptions,
+) -> Result<Backup, Refused> {
+    let backups = options.backups.clone().ok_or(NO_FOLDER)?;
+    let engine = shared.engine.clone();
+    let (send, written) = oneshot::channel();
+    let thread = Builder::new().name("deskfleet-backup".into());
+    let begun = thread.spawn(move || {
+        // Before the store has no space to write: these copies have no other bound.
+        let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
+            + engine.config().limits.free_bytes_min;
+        let written = if backups.has_room(needed) {
+            Ok(backups.try_write(&engine))
+        } else {
+            Err(NO_ROOM)
+        };
+        // The client may be gone.
+        let _ = send.send(written);
+    });
+    begun.map_err(|_| refusal::BUSY)?;
+    let written = written.await.map_err(|_| refusal::ENDED)?;
+    let written = written?.ok_or(RUNNING)?;
+    written.map_err(|error| (error.kind().into(), NOT_WRITTEN))
+}
+
+/// Writes a copy, when the one that was asked for before is sent, and returns it as it is read.
+pub(crate) async fn download(
+    shared: &ServerState,
+    options: &ServerOptions,
+) -> Result<FileBody, Refused> {
+    let copies = options.sent_copies.clone().ok_or(NO_PLACE)?;
+    let engine = shared.engine.clone();
+    let (send, begun) = oneshot::channel();
+    let thread = Builder::new().name("deskfleet-backup".into());
+    let started = thread.spawn(move || copies.send(&engine, send));
+    started.map_err(|_| refusal::BUSY)?;
+    let begun = begun.await.map_err(|_| refusal::ENDED)?;
+    let begun = begun.ok_or(refusal::BUSY)?;
+    begun.map_err(|kind| {
+        if kind == ErrorKind::LowDisk {
+            NO_ROOM
+        } else {
+            (kind.into(), NOT_WRITTEN)
+        }
+    })
+}

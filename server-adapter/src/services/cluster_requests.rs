@@ -1,0 +1,84 @@
+//! `/operator/cluster`: the nodes that share a log, for a key of scope `admin`.
+
+use deskfleet::Code;
+#[cfg(not(feature = "cluster"))]
+use serde::Serialize;
+
+use crate::request::refusal::Refused;
+#[cfg(not(feature = "cluster"))]
+use crate::state::ServerState;
+
+const NO_LOG: Refused = (
+    Code::NotFound,
+    "This server shares no log with others; start it with --log to make it a node of a fleet.",
+);
+
+#[cfg(feature = "cluster")]
+mod node {
+    use deskfleet::{Code, EngineError};
+    use tokio::task::spawn_blocking;
+
+    use super::NO_LOG;
+    use crate::cluster::FleetStatus;
+    use crate::request::refusal::{self, Refused};
+    use crate::state::ServerState;
+
+    const NO_NODE: Refused = (
+        Code::NotFound,
+        "No node of that name is on the list; GET /operator/cluster returns the list.",
+    );
+    /// Of a failure to read the position.
+    const UNREADABLE: &str = "The store of this node cannot be read.";
+    /// Of a log that cannot be reached.
+    const STAYS: &str =
+        "The log of the fleet cannot be reached, so the node stays on the list; try again.";
+    /// The fleet as this node sees it.
+    pub(crate) async fn status(shared: &ServerState) -> Result<FleetStatus, Refused> {
+        let status = shared.fleet.get(&shared.engine).await;
+        let status = status.ok_or(refusal::ENDED)?;
+        status
+            .map_err(|error| refused(&error, UNREADABLE))?
+            .ok_or(NO_LOG)
+    }
+
+    /// Takes a node off the list.
+    pub(crate) async fn forget(shared: &ServerState, node: String) -> Result<(), Refused> {
+        let known = status(shared).await?;
+        if known.status.log.is_none() {
+            return Err((Code::StorageUnavailable, STAYS));
+        }
+        if !known.status.nodes.iter().any(|said| said.node == node) {
+            return Err(NO_NODE);
+        }
+        let engine = shared.engine.clone();
+        let forgotten = spawn_blocking(move || engine.forget_node(&node)).await;
+        shared.fleet.expire().await;
+        let forgotten = forgotten.map_err(|_| refusal::ENDED)?;
+        forgotten.map_err(|error| refused(&error, STAYS))
+    }
+
+    fn refused(error: &EngineError, said: &'static str) -> Refused {
+        (error.kind().into(), said)
+    }
+}
+
+#[cfg(feature = "cluster")]
+pub(crate) use node::{forget, status};
+
+#[cfg(not(feature = "cluster"))]
+#[expect(
+    clippy::unused_async,
+    reason = "with the feature `cluster` it asks the log"
+)]
+pub(crate) async fn status(_: &ServerState) -> Result<impl Serialize + use<>, Refused> {
+    Err::<(), _>(NO_LOG)
+}
+
+#[cfg(not(feature = "cluster"))]
+#[expect(
+    clippy::unused_async,
+    reason = "with the feature `cluster` it asks the log"
+)]
+pub(crate) async fn forget(_: &ServerState, _: String) -> Result<(), Refused> {
+    Err(NO_LOG)
+}
