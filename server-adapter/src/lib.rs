@@ -32,7 +32,7 @@
 //! | `metrics/` | what is counted; what is asked of the engine for it |
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
-//! | `cluster/` | the logs that the nodes of a fleet can share, the thread that follows one, and what is wrong with a fleet |
+//! | `cluster/` | the log that a URL names, the thread that follows it, and what is wrong with a fleet |
 //! | `provider/` | the clouds in which the command `deskfleet-provider` makes actions happen |
 //! | `page_tokens.rs` | paging through the lists of a server that may be wrong |
 //! | `demo/` | a demo fleet with a working week of telemetry |

@@ -37,11 +37,6 @@ mod http;
 mod http2;
 mod imports;
 mod kill;
-mod log_nats;
-mod log_nats_access;
-mod log_postgres;
-mod log_postgres_access;
-mod log_postgres_older;
 mod node_health;
 mod openapi;
 mod openapi_responses;
@@ -82,10 +77,6 @@ mod gate;
 #[cfg(feature = "tls")]
 mod https;
 mod load;
-#[cfg(all(unix, feature = "cluster"))]
-#[path = "../../tests/src/log_contract.rs"]
-#[allow(dead_code, unreachable_pub, reason = "each suite uses a part of it")]
-mod log_contract;
 #[cfg(all(unix, feature = "providers"))]
 mod provided;
 #[cfg(all(unix, feature = "providers"))]

@@ -6,7 +6,8 @@ use std::time::Instant;
 use deskfleet::Log;
 use deskfleet_benches::latency::Latencies;
 use deskfleet_benches::{stats_body, stats_post};
-use deskfleet_server::cluster::{JetStreamLog, NatsOptions, PostgresLog, PostgresOptions};
+use deskfleet_log_nats::NatsOptions;
+use deskfleet_log_postgres::PostgresOptions;
 use http::StatusCode;
 
 use crate::started::nats::Nats;
@@ -22,7 +23,7 @@ pub(super) fn measure_all(effort: Effort, folder: &Path) {
         let url = postgres.url();
         let open = |name: &str| {
             let url = format!("{url}&fleet={name}");
-            PostgresLog::open(&url, &PostgresOptions::default()).expect("a log")
+            deskfleet_log_postgres::open(&url, &PostgresOptions::default()).expect("a log")
         };
         let failover = Failover {
             fault: "the primary is killed and a standby promoted at once",
@@ -47,7 +48,7 @@ pub(super) fn measure_all(effort: Effort, folder: &Path) {
         let url = nats.url();
         let open = |name: &str| {
             let url = format!("{url}&fleet={name}");
-            JetStreamLog::open(&url, &NatsOptions::default()).expect("a log")
+            deskfleet_log_nats::open(&url, &NatsOptions::default()).expect("a log")
         };
         let failover = Failover {
             fault: "the leader is killed",

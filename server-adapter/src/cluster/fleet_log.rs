@@ -68,10 +68,10 @@ impl Inner {
         if let Some(log) = self.connected.get() {
             return Ok(&**log);
         }
-        // It takes long where a server does not answer: one at a time tries it.
+        // It takes long where a server does not respond: one thread at a time tries it.
         let Some(_connecting) = try_lock(&self.connecting) else {
-            let said = "the log is being connected to";
-            return Err(LogError::new(LogErrorKind::Unavailable, said));
+            let message = "the log is being connected to";
+            return Err(LogError::new(LogErrorKind::Unavailable, message));
         };
         let (log, warnings) = connect(&self.url, &self.options)?;
         for warning in warnings {
@@ -93,33 +93,32 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
     match scheme {
         #[cfg(feature = "postgres")]
         Some("postgres" | "postgresql") => {
-            let options = super::PostgresOptions {
+            let options = deskfleet_log_postgres::PostgresOptions {
                 ca: options.ca.clone(),
                 credentials: options.credentials.clone(),
                 password: std::env::var("PGPASSWORD").ok(),
-                ..super::PostgresOptions::default()
             };
-            let log = super::PostgresLog::open(url, &options)?;
+            let log = deskfleet_log_postgres::open(url, &options)?;
             let warnings = log.warnings();
             Ok((Box::new(log), warnings))
         }
         #[cfg(feature = "nats")]
         Some("nats" | "tls") => {
-            let options = super::NatsOptions {
+            let options = deskfleet_log_nats::NatsOptions {
                 ca: options.ca.clone(),
                 credentials: options.credentials.clone(),
-                ..super::NatsOptions::default()
+                ..deskfleet_log_nats::NatsOptions::default()
             };
-            let log = super::JetStreamLog::open(url, &options)?;
-            let warnings = [log.notices(), &log.warnings()].concat();
+            let log = deskfleet_log_nats::open(url, &options)?;
+            let warnings = [log.client().notices(), &log.warnings()].concat();
             Ok((Box::new(log), warnings))
         }
         _ => {
-            let said = format!(
+            let message = format!(
                 "this program cannot use a log at {}://",
                 scheme.unwrap_or_default()
             );
-            Err(LogError::new(LogErrorKind::Unsafe, said))
+            Err(LogError::new(LogErrorKind::Unsafe, message))
         }
     }
 }
@@ -138,7 +137,7 @@ impl Log for FleetLog {
         match self.0.connected.get() {
             Some(log) => log.body_max(),
             #[cfg(feature = "postgres")]
-            None if self.0.url.starts_with("postgres") => super::postgres::BODY_BYTES_MAX,
+            None if self.0.url.starts_with("postgres") => deskfleet_log_postgres::BODY_BYTES_MAX,
             None => LOG_BODY_BYTES_MIN,
         }
     }

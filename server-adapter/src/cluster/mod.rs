@@ -3,15 +3,7 @@
 mod fleet_log;
 mod fleet_status;
 mod follower;
-#[cfg(feature = "nats")]
-mod nats;
-#[cfg(feature = "postgres")]
-mod postgres;
 
 pub use fleet_log::{FleetLog, LogOptions};
 pub use fleet_status::FleetStatus;
 pub use follower::Follower;
-#[cfg(feature = "nats")]
-pub use nats::{JetStreamLog, NatsOptions};
-#[cfg(feature = "postgres")]
-pub use postgres::{PostgresLog, PostgresOptions};

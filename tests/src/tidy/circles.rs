@@ -11,6 +11,8 @@ use super::tree::Source;
 pub const CIRCLE_FREE: &[&str] = &[
     "core/src/",
     "server-adapter/examples/abuse/",
+    "server-adapter/log-nats/src/",
+    "server-adapter/log-postgres/src/",
     "server-adapter/src/",
     "wasm/src/",
 ];

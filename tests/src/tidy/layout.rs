@@ -30,6 +30,14 @@ pub const TOP_LEVEL: &[&str] = &[
 /// Names that say nothing about what is inside.
 const NAMELESS: [&str; 6] = ["util", "utils", "helper", "helpers", "common", "misc"];
 
+/// The packages whose suites are one program each.
+const PACKAGES_WITH_SUITES: [&str; 4] = [
+    "tests",
+    "server-adapter",
+    "server-adapter/log-nats",
+    "server-adapter/log-postgres",
+];
+
 /// Files without which the repository does not work.
 const REQUIRED: [&str; 8] = [
     "Cargo.lock",
@@ -133,7 +141,7 @@ pub fn suites(files: &[Source]) -> Vec<String> {
         (!runs).then(|| format!("{}: in no program; add it to {program}", file.path))
     };
     let of_file = |file| {
-        ["tests", "server-adapter"]
+        PACKAGES_WITH_SUITES
             .into_iter()
             .find_map(|package| of_file(file, package))
     };

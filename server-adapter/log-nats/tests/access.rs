@@ -1,36 +1,24 @@
 //! What servers of NATS, and which URLs and credentials, a log accepts, with real servers.
-#![cfg(all(unix, feature = "nats"))]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::servers::nats::{Nats, Setup};
 use deskfleet::{EntryId, Log as _, LogErrorKind};
-use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
+use deskfleet_log_nats::NatsOptions;
 
-/// The stream of the entries.
-const STREAM: &str = "df_fleet";
+use crate::contract::{STREAM, open, start};
+use crate::log_under_faults::open_until_it_succeeds;
+use crate::servers::certificates::issue;
+use crate::servers::nats::Nats;
+
 const ID: EntryId = EntryId([7; 16]);
 
-fn open(url: &str) -> JetStreamLog {
-    JetStreamLog::open(url, &NatsOptions::default()).unwrap()
-}
-
-/// What is said where a log cannot be opened.
+/// What is message where a log cannot be opened.
 fn refusal(url: &str, options: &NatsOptions) -> (LogErrorKind, String) {
-    let error = JetStreamLog::open(url, options).expect_err(url);
+    let error = deskfleet_log_nats::open(url, options).expect_err(url);
     (error.kind, error.message)
-}
-
-fn start(count: usize, sync: &str, more: &str) -> Option<Nats> {
-    Nats::with(&Setup {
-        count,
-        sync: sync.to_owned(),
-        more: more.to_owned(),
-        ..Setup::default()
-    })
 }
 
 #[test]
@@ -39,13 +27,13 @@ fn servers_that_acknowledge_before_they_write_are_refused() {
         return;
     };
     let options = NatsOptions::default();
-    let (kind, said) = refusal(&nats.url(), &options);
-    assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
-    assert!(said.contains("sync_interval: always"), "{said}");
+    let (kind, message) = refusal(&nats.url(), &options);
+    assert_eq!(kind, LogErrorKind::Unsafe, "{message}");
+    assert!(message.contains("sync_interval: always"), "{message}");
     let unchecked = format!("{}?unchecked_sync=yes", nats.url_without_monitors());
     let log = open(&unchecked);
-    assert_eq!(log.notices().len(), 1);
-    assert!(log.notices()[0].contains("sync_interval"));
+    assert_eq!(log.client().notices().len(), 1);
+    assert!(log.client().notices()[0].contains("sync_interval"));
     assert!(log.warnings().is_empty(), "{:?}", log.warnings());
 }
 
@@ -63,16 +51,17 @@ fn servers_that_cannot_be_asked_are_refused() {
         format!("{hosts}?monitor={first},{first}"),
         format!("{hosts}?monitor={first},http://127.0.0.1:1,http://127.0.0.1:2"),
     ] {
-        let (kind, said) = refusal(&url, &NatsOptions::default());
-        assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
-        assert!(said.contains("?monitor=http://"), "{said}");
+        let (kind, message) = refusal(&url, &NatsOptions::default());
+        assert_eq!(kind, LogErrorKind::Unsafe, "{message}");
+        assert!(message.contains("?monitor=http://"), "{message}");
     }
     let log = open(&url);
     assert!(log.warnings().is_empty(), "{:?}", log.warnings());
     // One that is down acknowledges nothing.
     nats.kill_leader(STREAM);
-    let opened = (0..20).find_map(|_| JetStreamLog::open(&url, &NatsOptions::default()).ok());
-    assert_eq!(opened.unwrap().warnings().len(), 1);
+    let opened =
+        open_until_it_succeeds(|| deskfleet_log_nats::open(&url, &NatsOptions::default()).ok());
+    assert_eq!(opened.warnings().len(), 1);
 }
 
 #[test]
@@ -90,9 +79,12 @@ fn stream_with_other_settings_is_refused() {
         config.max_age = Duration::from_secs(3600);
         context.update_stream(config).await.unwrap();
     });
-    let (kind, said) = refusal(&nats.url(), &NatsOptions::default());
-    assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
-    assert!(said.contains("max_age is 3600000000000, not 0"), "{said}");
+    let (kind, message) = refusal(&nats.url(), &NatsOptions::default());
+    assert_eq!(kind, LogErrorKind::Unsafe, "{message}");
+    assert!(
+        message.contains("max_age is 3600000000000, not 0"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -108,7 +100,7 @@ fn credentials_are_used_and_never_shown() {
         ..NatsOptions::default()
     };
     fs::write(&path, "of-fleet:se:cret\n").unwrap();
-    let log = JetStreamLog::open(&nats.url(), &options).unwrap();
+    let log = deskfleet_log_nats::open(&nats.url(), &options).unwrap();
     assert_eq!(log.append(ID, b"allowed").unwrap().position, 1);
     let mut shown = format!("{log:?} {options:?}");
     for text in [
@@ -117,54 +109,30 @@ fn credentials_are_used_and_never_shown() {
         "-----BEGIN NATS USER JWT-----\nhidden\n",
     ] {
         fs::write(&path, text).unwrap();
-        let (_, said) = refusal(&nats.url(), &options);
-        assert!(said.contains("credentials"), "{said}");
-        shown.push_str(&said);
+        let (_, message) = refusal(&nats.url(), &options);
+        assert!(message.contains("credentials"), "{message}");
+        shown.push_str(&message);
     }
     let url = nats.url().replace("nats://", "nats://of-fleet:hidden@");
-    let (kind, said) = refusal(&url, &NatsOptions::default());
+    let (kind, message) = refusal(&url, &NatsOptions::default());
     assert_eq!(kind, LogErrorKind::Unsafe);
-    shown.push_str(&said);
-    let (_, said) = refusal(&nats.url(), &NatsOptions::default());
-    shown.push_str(&said);
+    shown.push_str(&message);
+    let (_, message) = refusal(&nats.url(), &NatsOptions::default());
+    shown.push_str(&message);
     for secret in ["of-fleet", "hidden", "se:cret"] {
         assert!(!shown.contains(secret), "{shown}");
     }
 }
 
-/// A certificate for `localhost` in the folder, and the one of its issuer, which is returned.
-fn issue(folder: &Path, issuer: &str) -> PathBuf {
-    let run = |arguments: &str| {
-        let mut openssl = Command::new("openssl");
-        let output = openssl.args(arguments.split(' ')).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "openssl {arguments}: {said}");
-    };
-    let place = folder.display();
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-    let ca = format!("{place}/{issuer}.pem");
-    run(&format!(
-        "req -x509 {key} -keyout {place}/{issuer}.key -out {ca} -subj /CN={issuer} -days 2"
-    ));
-    run(&format!(
-        "req {key} -keyout {place}/server.key -out {place}/server.csr -subj /CN=server"
-    ));
-    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
-    run(&format!(
-        "x509 -req -in {place}/server.csr -CA {ca} -CAkey {place}/{issuer}.key -CAcreateserial -extfile {place}/names \
-         -out {place}/server.pem -days 2"
-    ));
-    ca.into()
-}
-
 #[test]
 fn certificate_of_the_server_is_verified() {
     let folder = tempfile::tempdir().unwrap();
-    let other_ca = issue(folder.path(), "other");
-    let ca = issue(folder.path(), "own");
-    let place = folder.path().display();
+    let openssl = || Command::new("openssl");
+    let other_ca = issue(openssl, folder.path(), "other");
+    let ca = issue(openssl, folder.path(), "own");
+    let path = folder.path().display();
     let tls =
-        format!("tls {{ cert_file: \"{place}/server.pem\", key_file: \"{place}/server.key\" }}");
+        format!("tls {{ cert_file: \"{path}/server.pem\", key_file: \"{path}/server.key\" }}");
     let (Some(nats), Some(plain)) = (start(1, "always", &tls), start(1, "always", "")) else {
         return;
     };
@@ -178,7 +146,8 @@ fn certificate_of_the_server_is_verified() {
     };
     let missing = folder.path().join("missing.pem");
     for scheme in ["nats", "tls"] {
-        let log = JetStreamLog::open(&url(&nats, scheme, "localhost"), &with(Some(&ca))).unwrap();
+        let log =
+            deskfleet_log_nats::open(&url(&nats, scheme, "localhost"), &with(Some(&ca))).unwrap();
         assert_eq!(log.append(ID, b"over TLS").unwrap().position, 1);
         for (host, ca, reason) in [
             ("127.0.0.1", Some(&ca), "certificate"),
@@ -186,8 +155,8 @@ fn certificate_of_the_server_is_verified() {
             ("localhost", None, "certificate"),
             ("localhost", Some(&missing), "missing.pem"),
         ] {
-            let (_, said) = refusal(&url(&nats, scheme, host), &with(ca));
-            assert!(said.contains(reason), "{host} {ca:?}: {said}");
+            let (_, message) = refusal(&url(&nats, scheme, host), &with(ca));
+            assert!(message.contains(reason), "{host} {ca:?}: {message}");
         }
     }
     // A server that does not offer it.
@@ -212,8 +181,8 @@ fn url_that_cannot_be_used_is_refused() {
         ),
         ("nats://127.0.0.1:1?unchecked_sync=no", "unchecked_sync=yes"),
     ] {
-        let (kind, said) = refusal(url, &NatsOptions::default());
+        let (kind, message) = refusal(url, &NatsOptions::default());
         assert_eq!(kind, LogErrorKind::Unsafe, "{url}");
-        assert!(said.contains(reason), "{url}: {said}");
+        assert!(message.contains(reason), "{url}: {message}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::{EntryId, LogEntry};
 
-use super::moment::Moment;
+use crate::moment::Moment;
 
 /// This long after it was sent an entry is read from the servers again: they may have lost it, and have another in its place. That takes
 /// another leader, which is elected after four seconds at the earliest.

@@ -1,14 +1,12 @@
 //! The URL of a log in NATS, and what is given beside it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
-use std::{fmt, fs};
 
 use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
-use deskfleet::{LogError, LogErrorKind};
+use deskfleet::LogError;
+use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
 
-/// The longest name of a fleet, in bytes.
-const FLEET_BYTES_MAX: usize = 64;
 /// After three of them without a response the connection is replaced: before the engine has given up.
 const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// A server that was stopped still accepts connections.
@@ -48,15 +46,15 @@ pub(super) struct Address {
 pub(super) struct SyncCheck {
     /// `HOST:PORT` of each monitoring endpoint.
     pub(super) monitors: Vec<String>,
-    /// The operator answers for it.
+    /// Whether the operator vouches for it.
     pub(super) unchecked: bool,
 }
 
 impl SyncCheck {
-    /// What the operator who answers for it is reminded of.
+    /// A reminder for the operator who vouches for it.
     pub(super) fn notice(&self) -> Option<String> {
-        let said = "it was not checked that the NATS servers have `sync_interval: always`: without it a loss of power loses acknowledged entries";
-        self.unchecked.then(|| said.to_owned())
+        let notice = "it was not checked that the NATS servers have `sync_interval: always`: without it a loss of power loses acknowledged entries";
+        self.unchecked.then(|| notice.to_owned())
     }
 }
 
@@ -66,12 +64,12 @@ impl Address {
         let requires_tls = match scheme {
             "nats" => options.ca.is_some(),
             "tls" => true,
-            _ => return Err(wrong("it begins with nats:// or tls://")),
+            _ => return Err(unusable("it begins with nats:// or tls://")),
         };
         let (names, query) = rest.split_once('?').unwrap_or((rest, ""));
         let names = names.trim_end_matches('/');
         if rest.contains('@') {
-            return Err(wrong(
+            return Err(unusable(
                 "user and password are given in a file, with --log-credentials",
             ));
         }
@@ -84,20 +82,20 @@ impl Address {
                 Some(("monitor", addresses)) => monitors.extend(addresses.split(',')),
                 Some(("unchecked_sync", "yes")) => unchecked_sync = true,
                 _ => {
-                    return Err(wrong(
+                    return Err(unusable(
                         "after ? it has fleet=NAME, monitor=http://HOST:PORT,... or unchecked_sync=yes",
                     ));
                 }
             }
         }
         if !is_token(fleet) || fleet.len() > FLEET_BYTES_MAX {
-            return Err(wrong(format!(
+            return Err(unusable(format!(
                 "the name of a fleet has 1 to {FLEET_BYTES_MAX} letters, digits, - and _"
             )));
         }
         let server = |name: &str| {
             let address = format!("{scheme}://{name}").parse();
-            address.map_err(|_| wrong(format!("{name:?} is not HOST:PORT")))
+            address.map_err(|_| unusable(format!("{name:?} is not HOST:PORT")))
         };
         Ok(Self {
             fleet: fleet.to_owned(),
@@ -128,7 +126,7 @@ fn monitor(address: &str) -> Result<String, LogError> {
         Some(authority) if authority.contains(':') && !authority.contains('/') => {
             Ok(authority.to_owned())
         }
-        _ => Err(wrong(
+        _ => Err(unusable(
             "an address of `monitor` is not http://HOST:PORT, that of a server's monitoring"
                 .to_owned(),
         )),
@@ -143,25 +141,25 @@ fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectO
         .connection_timeout(CONNECT_MAX)
         .reconnect_delay_callback(|_| RECONNECT_INTERVAL);
     if let Some(ca) = &options.ca {
-        read(ca)?;
+        read_file(ca)?;
         connect = connect.add_root_certificates(ca.clone());
     }
     let Some(path) = &options.credentials else {
         return Ok(connect);
     };
     // The cause could have a part of the text.
-    let wrong_text = || {
-        wrong(format!(
+    let unreadable = || {
+        unusable(format!(
             "{} is neither a .creds file nor a line USER:PASSWORD",
             path.display()
         ))
     };
-    let text = read(path)?;
+    let text = read_file(path)?;
     if text.contains("BEGIN NATS USER JWT") {
-        return connect.credentials(&text).map_err(|_| wrong_text());
+        return connect.credentials(&text).map_err(|_| unreadable());
     }
     let line = text.trim_end_matches(['\r', '\n']);
-    let (user, password) = line.split_once(':').ok_or_else(wrong_text)?;
+    let (user, password) = line.split_once(':').ok_or_else(unreadable)?;
     Ok(connect.user_and_password(user.to_owned(), password.to_owned()))
 }
 
@@ -173,14 +171,4 @@ pub(super) fn connect_failure(error: &ConnectError) -> String {
         return "it refuses the credentials, which --log-credentials gives".to_owned();
     }
     error.to_string()
-}
-
-fn read(path: &Path) -> Result<String, LogError> {
-    fs::read_to_string(path)
-        .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))
-}
-
-fn wrong(said: impl fmt::Display) -> LogError {
-    let said = format!("the URL of the log is not usable: {said}");
-    LogError::new(LogErrorKind::Unsafe, said)
 }

@@ -1,24 +1,26 @@
-//! Passwords of and TLS to a log in PostgreSQL, with a real server.
-#![cfg(all(unix, feature = "postgres"))]
+//! Which servers of PostgreSQL, URLs, passwords and certificates a log accepts, with real servers.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use crate::servers::postgres::Postgres;
 use deskfleet::{Log as _, LogErrorKind};
-use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
+use deskfleet_log_postgres::PostgresOptions;
+
+use crate::contract::open;
+use crate::servers::certificates;
+use crate::servers::postgres::Postgres;
 
 const USER: &str = "careful";
 const PASSWORD: &str = "s3cret@/?% #ä";
 const ENCODED: &str = "s3cret%40%2F%3F%25%20%23%C3%A4";
 
-/// What is said where a log cannot be opened.
+/// What is message where a log cannot be opened.
 fn refusal(url: &str, options: &PostgresOptions) -> (LogErrorKind, String) {
-    let error = PostgresLog::open(url, options).expect_err(url);
-    let said = format!("{error} {error:?} {options:?}");
+    let error = deskfleet_log_postgres::open(url, options).expect_err(url);
+    let message = format!("{error} {error:?} {options:?}");
     for secret in [USER, PASSWORD, ENCODED, "s3cret", "wrong-pass"] {
-        assert!(!said.contains(secret), "{secret} in {said}");
+        assert!(!message.contains(secret), "{secret} in {message}");
     }
     (error.kind, error.message)
 }
@@ -41,9 +43,9 @@ fn password_is_accepted_from_file_url_and_environment_and_never_shown() {
     let Some(postgres) = with_password() else {
         return;
     };
-    let place = format!("127.0.0.1:{}/postgres", postgres.port());
-    let with = |password: &str| format!("postgres://{USER}:{password}@{place}");
-    let without = format!("postgres://{USER}@{place}");
+    let address = format!("127.0.0.1:{}/postgres", postgres.port());
+    let with = |password: &str| format!("postgres://{USER}:{password}@{address}");
+    let without = format!("postgres://{USER}@{address}");
     let none = PostgresOptions::default();
     let given = |password: &str| PostgresOptions {
         password: Some(password.to_owned()),
@@ -63,7 +65,7 @@ fn password_is_accepted_from_file_url_and_environment_and_never_shown() {
         (&without, &file),
         (&with("wrong-pass"), &file),
     ] {
-        let log = PostgresLog::open(url, options).unwrap();
+        let log = deskfleet_log_postgres::open(url, options).unwrap();
         let shown = format!("{log:?} {:?}", log.warnings());
         assert!(
             !shown.contains(USER) && !shown.contains("s3cret"),
@@ -74,18 +76,18 @@ fn password_is_accepted_from_file_url_and_environment_and_never_shown() {
         (&with("wrong-pass"), &none),
         (&without, &given("wrong-pass")),
     ] {
-        let (kind, said) = refusal(url, options);
+        let (kind, message) = refusal(url, options);
         assert_eq!(kind, LogErrorKind::Unavailable);
         assert!(
-            said.contains("does not accept the user or the password"),
-            "{said}"
+            message.contains("does not accept the user or the password"),
+            "{message}"
         );
     }
     refusal(&without, &none);
     // An @ that is not escaped would make a host of the rest of the password.
-    let (kind, said) = refusal(&with("wrong-pass@s3cret"), &none);
+    let (kind, message) = refusal(&with("wrong-pass@s3cret"), &none);
     assert_eq!(kind, LogErrorKind::Unsafe);
-    assert!(said.contains("%40"), "{said}");
+    assert!(message.contains("%40"), "{message}");
 }
 
 #[test]
@@ -103,36 +105,10 @@ fn url_that_cannot_be_used_is_refused() {
         ("postgres://127.0.0.1/?fleet=", "fleet"),
         ("postgres://127.0.0.1/?colour=blue", "colour"),
     ] {
-        let (kind, said) = refusal(url, &PostgresOptions::default());
+        let (kind, message) = refusal(url, &PostgresOptions::default());
         assert_eq!(kind, LogErrorKind::Unsafe, "{url}");
-        assert!(said.contains(reason), "{url}: {said}");
+        assert!(message.contains(reason), "{url}: {message}");
     }
-}
-
-/// A certificate for `localhost` and the one of its issuer, in the folder of the servers; returns the latter.
-fn issue(postgres: &Postgres, issuer: &str) -> PathBuf {
-    let run = |arguments: &str| {
-        let mut openssl = postgres.command("openssl");
-        let output = openssl.args(arguments.split(' ')).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "openssl {arguments}: {said}");
-    };
-    let folder = postgres.folder();
-    let place = folder.display();
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-    let ca = format!("{place}/{issuer}.pem");
-    run(&format!(
-        "req -x509 {key} -keyout {place}/{issuer}.key -out {ca} -subj /CN={issuer} -days 2"
-    ));
-    run(&format!(
-        "req {key} -keyout {place}/server.key -out {place}/server.csr -subj /CN=server"
-    ));
-    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
-    run(&format!(
-        "x509 -req -in {place}/server.csr -CA {ca} -CAkey {place}/{issuer}.key -CAcreateserial -extfile {place}/names \
-         -out {place}/server.pem -days 2"
-    ));
-    ca.into()
 }
 
 #[test]
@@ -140,8 +116,12 @@ fn certificate_is_verified_as_sslmode_says() {
     let Some(postgres) = Postgres::start_alone() else {
         return;
     };
-    let other_ca = issue(&postgres, "other");
-    let ca = issue(&postgres, "own");
+    let issue = |issuer| {
+        let openssl = || postgres.command("openssl");
+        certificates::issue(openssl, &postgres.folder(), issuer)
+    };
+    let other_ca = issue("other");
+    let ca = issue("own");
     postgres.sql("ALTER SYSTEM SET ssl_cert_file = 'server.pem'");
     postgres.sql("ALTER SYSTEM SET ssl_key_file = 'server.key'");
     let url = |host: &str, mode: &str| {
@@ -158,7 +138,7 @@ fn certificate_is_verified_as_sslmode_says() {
     let encrypted = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'deskfleet' AND ssl";
     let opens = |host, mode, ca, is_encrypted: bool| {
-        let log = PostgresLog::open(&url(host, mode), &with(ca)).unwrap();
+        let log = deskfleet_log_postgres::open(&url(host, mode), &with(ca)).unwrap();
         assert_eq!(log.bounds(0).unwrap().last, 0);
         let connections = if is_encrypted { "2" } else { "0" };
         assert_eq!(postgres.sql(encrypted), connections, "{host} {mode}");
@@ -166,8 +146,8 @@ fn certificate_is_verified_as_sslmode_says() {
         postgres.sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'deskfleet'");
     };
     opens(address, "", None, false);
-    let (_, said) = refusal(&url(address, "sslmode=require"), &with(None));
-    assert!(said.contains("TLS"), "{said}");
+    let (_, message) = refusal(&url(address, "sslmode=require"), &with(None));
+    assert!(message.contains("TLS"), "{message}");
     postgres.set("ssl", "on");
     opens(address, "", None, true);
     opens(address, "sslmode=disable", None, false);
@@ -184,8 +164,8 @@ fn certificate_is_verified_as_sslmode_says() {
         (name, "sslmode=verify-full", Some(&other_ca)),
         (name, "sslmode=verify-full", None),
     ] {
-        let (_, said) = refusal(&url(host, mode), &with(ca));
-        assert!(said.contains("certificate"), "{host} {mode}: {said}");
+        let (_, message) = refusal(&url(host, mode), &with(ca));
+        assert!(message.contains("certificate"), "{host} {mode}: {message}");
     }
 }
 
@@ -195,7 +175,6 @@ fn server_is_asked_again_whether_its_standbys_are_synchronous() {
     let Some(postgres) = Postgres::start_alone() else {
         return;
     };
-    let open = |url: &str| PostgresLog::open(url, &PostgresOptions::default()).unwrap();
     let log = open(&postgres.url());
     // On the connection that is asked.
     log.bounds(0).unwrap();
@@ -213,4 +192,45 @@ fn server_is_asked_again_whether_its_standbys_are_synchronous() {
         log.warnings().is_empty()
     });
     assert!(is_silent, "within a minute");
+}
+
+#[test]
+fn settings_that_lose_entries_are_refused() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let (url, options) = (postgres.url(), PostgresOptions::default());
+    let warnings = open(&url).warnings();
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].contains("synchronous_standby_names"),
+        "{warnings:?}"
+    );
+    for (setting, kind) in [
+        ("fsync", LogErrorKind::Unsafe),
+        ("full_page_writes", LogErrorKind::Unsafe),
+        ("default_transaction_read_only", LogErrorKind::Unavailable),
+    ] {
+        let is_on = postgres.sql(&format!("SHOW {setting}")) == "on";
+        postgres.set(setting, if is_on { "off" } else { "on" });
+        let (refused, message) = refusal(&url, &options);
+        assert_eq!(refused, kind, "{message}");
+        assert!(message.contains(setting), "{message}");
+        postgres.set(setting, if is_on { "on" } else { "off" });
+    }
+    drop(open(&url));
+}
+
+#[test]
+fn standby_alone_is_refused() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let url = format!(
+        "postgres://postgres@127.0.0.1:{}/postgres",
+        postgres.standby_ports()[0]
+    );
+    let (kind, message) = refusal(&url, &PostgresOptions::default());
+    assert_eq!(kind, LogErrorKind::Unavailable);
+    assert!(message.contains("standby in recovery"), "{message}");
 }

@@ -13,17 +13,17 @@ use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::publish::PublishAck;
 use async_nats::jetstream::response::Response;
 use bytes::Bytes;
+use deskfleet::locks::lock;
 use deskfleet::{EntryId, LogError, LogErrorKind};
+use deskfleet_log_runtime::LogClient as _;
 use tokio::time::{Instant, sleep};
 
-use crate::locks::lock;
-
-use super::shared::{RETRY_INTERVAL, Shared};
-use super::undecided::Attempted;
+use crate::client::{JetStreamClient, RETRY_INTERVAL};
+use crate::undecided::Attempted;
 
 /// After this time an append has failed, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
 const APPEND_MAX: Duration = Duration::from_secs(10);
-/// When an append is tried again that nobody answers.
+/// When an append without a response is tried again.
 const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 /// The most bytes of one read of entries that are looked through.
 const SEARCH_BYTES: usize = 1 << 20;
@@ -36,15 +36,16 @@ enum Failure {
     Unknown(String),
 }
 
-impl Shared {
-    /// An entry that may have been appended is appended again for as long as there is time: while another leader is elected, nobody
-    /// answers.
-    pub(super) async fn append(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
+impl JetStreamClient {
+    /// Appends an entry again, where it may have been appended, for as long as there is time: while another leader is elected, no server
+    /// responds.
+    pub(super) async fn append_once(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
         let body_max = self.body_max();
         if body.len() > body_max {
             let bytes = body.len();
-            let said = format!("an entry of {bytes} bytes: max_payload leaves {body_max}");
-            return Err(self.unavailable(said));
+            return Err(self.unavailable(format!(
+                "an entry of {bytes} bytes: max_payload leaves {body_max}"
+            )));
         }
         // `Some` once it may be in the log.
         let mut first = lock(&self.undecided).take(id);
@@ -74,28 +75,28 @@ impl Shared {
                 }
                 sleep(RETRY_INTERVAL).await;
             }
-            let attempted = Attempted::now(self.end.known());
+            let attempted = Attempted::new(self.end.known());
             let late = first.filter(|first| first.may_be_forgotten(self.duplicate_window));
             let expected_last = late.map(|first| first.absent_through);
             let attempt = self.try_append(id, body.clone(), expected_last, end);
-            let (said, pause) = match attempt.await {
+            let (message, pause) = match attempt.await {
                 Ok(position) => return Ok(position),
-                Err(Failure::NotSent(said)) => (said, RETRY_INTERVAL),
-                Err(Failure::Moved(said)) => {
+                Err(Failure::NotSent(message)) => (message, RETRY_INTERVAL),
+                Err(Failure::Moved(message)) => {
                     // Others append as well: the sooner it is tried again, the likelier is it that none was in between.
                     match self.search(id, first).await {
                         Ok(Some(position)) => return Ok(position),
-                        Ok(None) => (said, Duration::ZERO),
+                        Ok(None) => (message, Duration::ZERO),
                         Err(error) => (error.message, RETRY_INTERVAL),
                     }
                 }
-                Err(Failure::Unknown(said)) => {
+                Err(Failure::Unknown(message)) => {
                     first.get_or_insert(attempted);
-                    (said, RETRY_INTERVAL)
+                    (message, RETRY_INTERVAL)
                 }
             };
             if Instant::now() + RETRY_INTERVAL >= end {
-                return Err(self.error(kind(first.is_some()), said));
+                return Err(self.error(kind(first.is_some()), message));
             }
             sleep(pause).await;
         }
@@ -145,18 +146,18 @@ impl Shared {
             .payload(body)
             .timeout(Some(left.min(ATTEMPT_MAX)));
         let subject = format!("df.{}.log", self.fleet);
-        let answer = self.client.send_request(subject, request).await;
-        let answer = answer.map_err(|error| {
-            let (kind, said) = (error.kind(), error.to_string());
+        let response = self.client.send_request(subject, request).await;
+        let response = response.map_err(|error| {
+            let (kind, message) = (error.kind(), error.to_string());
             // Nobody stored it: no server leads the stream, or the one that is connected to takes less.
             if kind == RequestErrorKind::NoResponders
                 || kind == RequestErrorKind::MaxPayloadExceeded
             {
-                return Failure::NotSent(said);
+                return Failure::NotSent(message);
             }
-            Failure::Unknown(said)
+            Failure::Unknown(message)
         })?;
-        match serde_json::from_slice(&answer.payload) {
+        match serde_json::from_slice(&response.payload) {
             Ok(Response::<PublishAck>::Ok(ack)) => {
                 self.end.appended(ack.sequence);
                 Ok(ack.sequence)

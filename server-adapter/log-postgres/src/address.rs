@@ -1,24 +1,21 @@
 //! The URL of a log in PostgreSQL, as libpq reads it, and what is given beside it.
 
+use std::fmt;
 use std::path::PathBuf;
-use std::{fmt, fs};
 
 use deskfleet::{LogError, LogErrorKind};
+use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::tls::{self, Verification};
 
-/// The longest name of a fleet, in bytes.
-const FLEET_BYTES_MAX: usize = 64;
 const DEFAULT_PORT: u16 = 5432;
 
 /// What is given beside the URL of a log in PostgreSQL.
 #[derive(Clone, Default)]
 pub struct PostgresOptions {
-    /// The name of the fleet where the URL has no `fleet=`: several fleets can share a database. `fleet` where neither has it.
-    pub fleet: Option<String>,
     /// A file with the certificates in PEM that the server's is verified with. Without it they are those of the platform.
     pub ca: Option<PathBuf>,
     /// A file with the password in its only line. Comes before the password of the URL, which other users of the machine can see in
@@ -31,7 +28,6 @@ pub struct PostgresOptions {
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")
-            .field("fleet", &self.fleet)
             .field("ca", &self.ca)
             .field("credentials", &self.credentials)
             .finish_non_exhaustive()
@@ -40,11 +36,11 @@ impl fmt::Debug for PostgresOptions {
 
 /// Where a log is, and how it is reached.
 pub(super) struct Address {
-    /// The name of the fleet.
-    pub(super) stream: String,
+    /// The name of the fleet, `fleet` where the URL has none: several fleets can share a database.
+    pub(super) fleet: String,
     /// The servers, of which one is the primary.
     pub(super) servers: Vec<Server>,
-    /// The operator answers for what is acknowledged without a synchronous standby.
+    /// Whether the operator vouches for what is acknowledged without a synchronous standby.
     pub(super) unchecked_sync: bool,
     pub(super) tls: MakeRustlsConnect,
 }
@@ -58,35 +54,37 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn unavailable(&self, said: &str) -> LogError {
-        LogError::new(LogErrorKind::Unavailable, format!("{}: {said}", self.name))
+    pub(super) fn unavailable(&self, message: &str) -> LogError {
+        LogError::new(
+            LogErrorKind::Unavailable,
+            format!("{}: {message}", self.name),
+        )
     }
 
     /// It would lose entries.
-    pub(super) fn unfit(&self, said: &str) -> LogError {
-        LogError::new(LogErrorKind::Unsafe, format!("{}: {said}", self.name))
+    pub(super) fn unfit(&self, message: &str) -> LogError {
+        LogError::new(LogErrorKind::Unsafe, format!("{}: {message}", self.name))
     }
 }
 
 impl Address {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Self, LogError> {
-        let parts = Parts::of(url)?;
-        let mut config: Config = parts.rest.parse().map_err(unreadable)?;
+        let parts = Parts::parse(url)?;
+        let mut config: Config = parts.url.parse().map_err(unreadable)?;
         if let Some(path) = &options.credentials {
-            let text = fs::read_to_string(path)
-                .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))?;
-            config.password(text.trim_end_matches(['\r', '\n']));
+            config.password(read_file(path)?.trim_end_matches(['\r', '\n']));
         } else if let (None, Some(password)) = (config.get_password(), &options.password) {
             config.password(password);
         }
-        let fleet = parts.fleet.or(options.fleet.as_deref()).unwrap_or("fleet");
+        let fleet = parts.fleet.unwrap_or("fleet");
         if fleet.is_empty() || fleet.len() > FLEET_BYTES_MAX {
-            let said = format!("the name of a fleet has 1 to {FLEET_BYTES_MAX} bytes");
-            return Err(wrong(said));
+            return Err(unusable(format!(
+                "the name of a fleet has 1 to {FLEET_BYTES_MAX} bytes"
+            )));
         }
         let verification =
             Verification::new(parts.ssl_mode, options.ca.is_some()).ok_or_else(|| {
-                wrong("sslmode is disable, prefer, require, verify-ca or verify-full")
+                unusable("sslmode is disable, prefer, require, verify-ca or verify-full")
             })?;
         config.ssl_mode(match (parts.ssl_mode, verification) {
             (Some("disable"), _) => SslMode::Disable,
@@ -94,36 +92,36 @@ impl Address {
             _ => SslMode::Require,
         });
         Ok(Self {
-            stream: fleet.to_owned(),
+            fleet: fleet.to_owned(),
             unchecked_sync: parts.unchecked_sync,
             servers: servers(&config)?,
-            tls: tls::connector(verification, options.ca.as_deref()).map_err(wrong)?,
+            tls: tls::connector(verification, options.ca.as_deref()).map_err(unusable)?,
         })
     }
 }
 
 /// A URL, and what tokio-postgres does not read of it.
 struct Parts<'a> {
-    rest: String,
+    url: String,
     fleet: Option<&'a str>,
     ssl_mode: Option<&'a str>,
     unchecked_sync: bool,
 }
 
 impl<'a> Parts<'a> {
-    fn of(url: &'a str) -> Result<Self, LogError> {
-        let after = ["postgres://", "postgresql://"]
+    fn parse(url: &'a str) -> Result<Self, LogError> {
+        let rest = ["postgres://", "postgresql://"]
             .iter()
             .find_map(|scheme| url.strip_prefix(scheme))
-            .ok_or_else(|| wrong("it begins with postgres://"))?;
-        let (user, place) = after.split_once('@').unwrap_or(("", after));
+            .ok_or_else(|| unusable("it begins with postgres://"))?;
+        let (user, hosts) = rest.split_once('@').unwrap_or(("", rest));
         // Else a part of a password would be taken for a host, and be named in messages.
-        if place.contains('@') {
-            return Err(wrong("an @ within it is written %40"));
+        if hosts.contains('@') {
+            return Err(unusable("an @ within it is written %40"));
         }
-        let (place, query) = place.split_once('?').unwrap_or((place, ""));
+        let (hosts, query) = hosts.split_once('?').unwrap_or((hosts, ""));
         let mut parts = Self {
-            rest: format!("postgres://{user}@{place}?"),
+            url: format!("postgres://{user}@{hosts}?"),
             fleet: None,
             ssl_mode: None,
             unchecked_sync: false,
@@ -134,18 +132,20 @@ impl<'a> Parts<'a> {
                 Some(("sslmode", mode)) => parts.ssl_mode = Some(mode),
                 Some(("unchecked_sync", "yes")) => parts.unchecked_sync = true,
                 Some(("sslrootcert", _)) => {
-                    return Err(wrong("in place of sslrootcert give the file with --log-ca"));
+                    return Err(unusable(
+                        "in place of sslrootcert give the file with --log-ca",
+                    ));
                 }
                 // The primary is searched for whatever it says.
                 Some(("target_session_attrs", "any" | "read-write" | "primary")) => {}
                 Some(("target_session_attrs", _)) => {
-                    return Err(wrong(
+                    return Err(unusable(
                         "target_session_attrs is read-write: a log is appended to",
                     ));
                 }
                 _ => {
-                    parts.rest.push_str(parameter);
-                    parts.rest.push('&');
+                    parts.url.push_str(parameter);
+                    parts.url.push('&');
                 }
             }
         }
@@ -160,7 +160,7 @@ fn servers(config: &Config) -> Result<Vec<Server>, LogError> {
     let count = hosts.len().max(addresses.len());
     let uneven = |len: usize| len > 1 && len != count;
     if count == 0 || uneven(ports.len()) || uneven(hosts.len()) || uneven(addresses.len()) {
-        return Err(wrong("it has a host for each port"));
+        return Err(unusable("it has a host for each port"));
     }
     let server = |index: usize| {
         let port = ports.get(index).or_else(|| ports.first());
@@ -202,10 +202,5 @@ fn servers(config: &Config) -> Result<Vec<Server>, LogError> {
 /// The cause names parameters, and no values.
 fn unreadable(error: tokio_postgres::Error) -> LogError {
     let cause = error.into_source().map(|cause| cause.to_string());
-    wrong(cause.unwrap_or_default())
-}
-
-fn wrong(said: impl fmt::Display) -> LogError {
-    let said = format!("the URL of the log is not usable: {said}");
-    LogError::new(LogErrorKind::Unsafe, said)
+    unusable(cause.unwrap_or_default())
 }

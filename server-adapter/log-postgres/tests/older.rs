@@ -1,15 +1,12 @@
 //! The log in PostgreSQL as an earlier version left it.
-#![cfg(all(unix, feature = "postgres"))]
 
 use std::time::Duration;
 
-use crate::servers::postgres::Postgres;
 use deskfleet::{EntryId, Log as _};
-use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
+use deskfleet_log_postgres::PostgresLog;
 
-fn open(url: &str) -> PostgresLog {
-    PostgresLog::open(url, &PostgresOptions::default()).unwrap()
-}
+use crate::contract::open;
+use crate::servers::postgres::Postgres;
 
 fn id(number: u8) -> EntryId {
     EntryId([number; 16])

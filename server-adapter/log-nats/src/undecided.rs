@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deskfleet::EntryId;
 
-use super::moment::Moment;
+use crate::moment::Moment;
 
 /// Entries that may have been appended, of which it is known since where. The engine appends one again at once, and few at a time.
 const UNDECIDED_MAX: usize = 256;
@@ -19,8 +19,8 @@ pub(super) struct Attempted {
 }
 
 impl Attempted {
-    /// One that begins now, at a log that was seen up to there.
-    pub(super) fn now(absent_through: u64) -> Self {
+    /// An attempt that begins now, with a log that was seen up to there.
+    pub(super) fn new(absent_through: u64) -> Self {
         Self {
             absent_through,
             at: Moment::now(),
@@ -29,7 +29,7 @@ impl Attempted {
 
     /// Whether the servers may not recognise the entry any more, which they do for `window`.
     pub(super) fn may_be_forgotten(&self, window: Duration) -> bool {
-        // Half of it is for an answer that is under way, and for what the clocks of the servers differ by.
+        // Half of it is for a response that is under way, and for what the clocks of the servers differ by.
         Moment::now().since(self.at) >= window / 2
     }
 }

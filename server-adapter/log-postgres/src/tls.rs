@@ -68,7 +68,7 @@ pub(super) fn connector(
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     if let Some(path) = ca {
-        let unreadable = |said: String| format!("cannot read {}: {said}", path.display());
+        let unreadable = |message: String| format!("cannot read {}: {message}", path.display());
         let certificates =
             CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
         for certificate in certificates {

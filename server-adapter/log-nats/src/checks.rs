@@ -1,14 +1,16 @@
 //! What must hold of the servers and the streams such that an acknowledged entry survives.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::ServerInfo;
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::{Context, CreateStreamErrorKind, GetStreamErrorKind};
-use async_nats::jetstream::stream::{Config, DiscardPolicy, Republish, StorageType};
-use async_nats::jetstream::{self, ErrorCode};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, StorageType};
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
+use deskfleet::locks::lock;
 use deskfleet::{LogError, LogErrorKind};
 use http::{Request, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
@@ -18,11 +20,9 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::locks::lock;
-
-use super::address::{DUPLICATE_WINDOW, SyncCheck};
+use crate::address::{DUPLICATE_WINDOW, SyncCheck};
 
 /// Older servers have no answers of several entries, or lose acknowledged messages.
 const VERSION_MIN: [u32; 3] = [2, 12, 0];
@@ -30,6 +30,11 @@ const VERSION_MIN: [u32; 3] = [2, 12, 0];
 const VERSION_TRIED: [u32; 3] = [2, 15, 1];
 /// What of `max_payload` is left for the header of an entry.
 pub(super) const HEADER_BYTES: usize = 512;
+/// How long a stream is waited for that has no leader: one is elected within a few seconds of its making, or of the loss of the last.
+const LEADER_MAX: Duration = Duration::from_secs(10);
+const LEADER_INTERVAL: Duration = Duration::from_millis(100);
+/// The status of a refusal while the cluster has no leader.
+const UNAVAILABLE: usize = 503;
 const MONITOR_MAX: Duration = Duration::from_secs(5);
 /// Between two looks at how the servers are set up.
 const WATCH_INTERVAL: Duration = Duration::from_secs(10);
@@ -104,28 +109,25 @@ fn unlimited(name: &str, subject: &str, replicas: usize) -> Config {
     }
 }
 
-/// Makes the stream where there is none, and refuses one that was made in another way.
+/// Makes the stream where there is none, waits until it has a leader, and refuses one that was made in another way.
 pub(super) async fn stream(context: &Context, wanted: Config) -> Result<(), LogError> {
-    let name = wanted.name.clone();
-    let refused = |kind, said: &str| LogError::new(kind, format!("the stream {name}: {said}"));
-    let found = match context.get_stream(&name).await {
-        Ok(found) => found.cached_info().config.clone(),
-        Err(error) => {
-            let GetStreamErrorKind::JetStream(cause) = error.kind() else {
-                return Err(refused(LogErrorKind::Unavailable, &error.to_string()));
-            };
-            if cause.error_code() != ErrorCode::STREAM_NOT_FOUND {
-                return Err(refused(LogErrorKind::Unavailable, &cause.to_string()));
-            }
-            let made = context.create_stream(wanted.clone()).await;
-            let made = made.map_err(|error| {
-                if let CreateStreamErrorKind::JetStream(cause) = error.kind() {
-                    return refused(LogErrorKind::Unsafe, &creation(&cause));
-                }
-                refused(LogErrorKind::Unavailable, &error.to_string())
-            })?;
-            made.cached_info().config.clone()
+    let name = &wanted.name;
+    let refused =
+        |kind, message: &str| LogError::new(kind, format!("the stream {name}: {message}"));
+    let end = Instant::now() + LEADER_MAX;
+    let found = loop {
+        let (kind, message) = match find_or_make(context, &wanted).await {
+            Ok(info) if has_leader(&info) => break info.config,
+            Ok(_) => (LogErrorKind::Unavailable, "it has no leader".to_owned()),
+            Err(Failure::Lasting(message)) => return Err(refused(LogErrorKind::Unsafe, &message)),
+            Err(Failure::NoPeers(message)) => (LogErrorKind::Unsafe, message),
+            Err(Failure::Passing(message)) => (LogErrorKind::Unavailable, message),
+        };
+        if Instant::now() >= end {
+            let seconds = LEADER_MAX.as_secs();
+            return Err(refused(kind, &format!("{message}, after {seconds} s")));
         }
+        sleep(LEADER_INTERVAL).await;
     };
     let different = differences(&wanted, &found);
     if different.is_empty() {
@@ -138,11 +140,48 @@ pub(super) async fn stream(context: &Context, wanted: Config) -> Result<(), LogE
     ))
 }
 
-fn creation(cause: &jetstream::Error) -> String {
-    if cause.error_code() == ErrorCode::CLUSTER_NO_PEERS {
-        return format!("it needs three servers with JetStream: {cause}");
+/// Why there is no stream.
+enum Failure {
+    Lasting(String),
+    /// Too few servers, which may only have started one after the other.
+    NoPeers(String),
+    /// No leader yet of the cluster, or another node makes the stream at this moment.
+    Passing(String),
+}
+
+async fn find_or_make(context: &Context, wanted: &Config) -> Result<Info, Failure> {
+    match context.get_stream(&wanted.name).await {
+        Ok(found) => return Ok(found.cached_info().clone()),
+        Err(error) => match error.kind() {
+            GetStreamErrorKind::JetStream(cause)
+                if cause.error_code() == ErrorCode::STREAM_NOT_FOUND => {}
+            GetStreamErrorKind::JetStream(cause) => {
+                return Err(Failure::Passing(cause.to_string()));
+            }
+            _ => return Err(Failure::Passing(error.to_string())),
+        },
     }
-    cause.to_string()
+    let made = context.create_stream(wanted.clone()).await;
+    let made = made.map_err(|error| {
+        let CreateStreamErrorKind::JetStream(cause) = error.kind() else {
+            return Failure::Passing(error.to_string());
+        };
+        match cause.error_code() {
+            ErrorCode::CLUSTER_NO_PEERS => {
+                Failure::NoPeers(format!("it needs three servers with JetStream: {cause}"))
+            }
+            ErrorCode::STREAM_NAME_EXIST => Failure::Passing(cause.to_string()),
+            _ if cause.code() == UNAVAILABLE => Failure::Passing(cause.to_string()),
+            _ => Failure::Lasting(cause.to_string()),
+        }
+    })?;
+    Ok(made.cached_info().clone())
+}
+
+/// Without a cluster the one server leads.
+fn has_leader(info: &Info) -> bool {
+    let cluster = info.cluster.as_ref();
+    cluster.is_none_or(|cluster| cluster.leader.is_some())
 }
 
 fn differences(wanted: &Config, found: &Config) -> Vec<String> {
@@ -156,8 +195,8 @@ fn differences(wanted: &Config, found: &Config) -> Vec<String> {
         |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
     let different = COMPARED.iter().filter_map(|name| {
         let (wanted, like) = (wanted.get(name), like.get(name));
-        let said = format!("{name} is {}, not {}", shown(like), shown(wanted));
-        (wanted != like).then_some(said)
+        let message = format!("{name} is {}, not {}", shown(like), shown(wanted));
+        (wanted != like).then_some(message)
     });
     different.collect()
 }
@@ -232,11 +271,11 @@ impl Default for MetaCluster {
 /// Refuses servers that acknowledge what is not on their disks. A server that is down cannot be asked, and acknowledges nothing: it
 /// is a warning as long as most of them are known.
 pub(super) async fn sync(sync: &SyncCheck) -> Result<Vec<String>, LogError> {
-    let refused = |said: String| {
+    let refused = |message: String| {
         LogError::new(
             LogErrorKind::Unsafe,
             format!(
-                "{said}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT`, and give all those addresses in the URL, as ?monitor=http://HOST:PORT,http://HOST:PORT; or, where each server is known to be set so, ?unchecked_sync=yes"
+                "{message}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT`, and give all those addresses in the URL, as ?monitor=http://HOST:PORT,http://HOST:PORT; or, where each server is known to be set so, ?unchecked_sync=yes"
             ),
         )
     };
@@ -261,17 +300,17 @@ pub(super) async fn sync(sync: &SyncCheck) -> Result<Vec<String>, LogError> {
                 size = size.max(server.meta_cluster.cluster_size);
                 known.insert(server.server_id);
             }
-            Ok(Err(said)) => warnings.push(unasked(monitor, &said)),
+            Ok(Err(message)) => warnings.push(unasked(monitor, &message)),
             Err(_) => warnings.push(unasked(monitor, "no response")),
         }
     }
     let has_all = known.len() + warnings.len() >= size;
     if !has_all || known.len() * 2 <= size {
-        let said = format!(
+        let message = format!(
             "only {} of {size} NATS servers could be asked how they write to the disk",
             known.len()
         );
-        warnings.insert(0, said);
+        warnings.insert(0, message);
         return Err(refused(warnings.join("; ")));
     }
     Ok(warnings)
@@ -290,30 +329,22 @@ pub(super) async fn watch(known: Arc<Mutex<Vec<String>>>, check: SyncCheck, alon
     }
 }
 
-fn unasked(monitor: &str, said: &str) -> String {
-    format!("the NATS server at {monitor} could not be asked for `sync_interval`: {said}")
+fn unasked(monitor: &str, message: &str) -> String {
+    format!("the NATS server at {monitor} could not be asked for `sync_interval`: {message}")
 }
 
 async fn ask(monitor: &str) -> Result<Monitored, String> {
-    let said = |error: &dyn std::fmt::Display| error.to_string();
-    let stream = TcpStream::connect(monitor)
-        .await
-        .map_err(|error| said(&error))?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|error| said(&error))?;
-    tokio::spawn(connection);
-    let request = Request::get("/jsz?config=true").header(header::HOST, monitor);
-    let request = request
-        .body(Empty::<Bytes>::new())
-        .map_err(|error| said(&error))?;
-    let response = sender
-        .send_request(request)
-        .await
-        .map_err(|error| said(&error))?;
-    let body = Limited::new(response.into_body(), MONITOR_BYTES_MAX)
-        .collect()
-        .await;
-    let body = body.map_err(|error| said(&error))?.to_bytes();
+    let body = get(monitor, "/jsz?config=true").await;
+    let body = body.map_err(|error| error.to_string())?;
     serde_json::from_slice(&body).map_err(|error| format!("not an answer of JetStream: {error}"))
+}
+
+async fn get(host: &str, path: &str) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
+    let stream = TcpStream::connect(host).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    let request = Request::get(path).header(header::HOST, host);
+    let response = sender.send_request(request.body(Empty::<Bytes>::new())?);
+    let body = Limited::new(response.await?.into_body(), MONITOR_BYTES_MAX);
+    Ok(body.collect().await?.to_bytes())
 }

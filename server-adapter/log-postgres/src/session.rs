@@ -13,7 +13,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Connection, Error, Row, SimpleQueryMessage, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Address, Server};
+use crate::address::{Address, Server};
 
 /// For one server, from the first packet to the last check.
 const CONNECT_MAX: Duration = Duration::from_secs(3);
@@ -111,12 +111,12 @@ impl Session {
             if !has_tables {
                 client.batch_execute(CREATE).await?;
             }
-            client.execute(FENCE, &[&address.stream]).await?;
+            client.execute(FENCE, &[&address.fleet]).await?;
             client.prepare(statement).await
         };
         let statement = set_up
             .await
-            .map_err(|error| server.unavailable(&said(&error)))?;
+            .map_err(|error| server.unavailable(&message(&error)))?;
         Ok(Self {
             client,
             statement,
@@ -159,15 +159,18 @@ impl Session {
         };
         if let Ok(rows) = timeout_at(end, rows).await {
             return rows.map_err(|error| {
-                LogError::new(kind(&error), format!("{}: {}", self.server, said(&error)))
+                LogError::new(
+                    kind(&error),
+                    format!("{}: {}", self.server, message(&error)),
+                )
             });
         }
         self.driver.abort();
-        let said = "no response in time: it cannot be reached, or none of its synchronous standbys is connected";
-        Err(LogError::new(
-            LogErrorKind::Unknown,
-            format!("{}: {said}", self.server),
-        ))
+        let message = format!(
+            "{}: no response in time: it cannot be reached, or none of its synchronous standbys is connected",
+            self.server
+        );
+        Err(LogError::new(LogErrorKind::Unknown, message))
     }
 }
 
@@ -212,7 +215,7 @@ impl Primary {
         let messages = client
             .simple_query(SET_UP)
             .await
-            .map_err(|error| server.unavailable(&said(&error)))?;
+            .map_err(|error| server.unavailable(&message(&error)))?;
         let mut row = None;
         for message in &messages {
             if let SimpleQueryMessage::Row(last) = message {
@@ -290,7 +293,7 @@ fn kind(error: &Error) -> LogErrorKind {
 /// What a server says to a client that it does not know yet names the user: not here.
 fn refused(error: &Error) -> String {
     let Some(code) = error.code().map(SqlState::code) else {
-        return said(error);
+        return message(error);
     };
     let reason = match code {
         "3D000" => "there is no such database",
@@ -302,7 +305,7 @@ fn refused(error: &Error) -> String {
     format!("{reason} (SQLSTATE {code})")
 }
 
-fn said(error: &Error) -> String {
+fn message(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(error), _) => format!("{} (SQLSTATE {})", error.message(), error.code().code()),
         (None, Some(cause)) => format!("{error}: {cause}"),

@@ -1,12 +1,11 @@
-//! Telling a log that lost its end from a server that is behind.
+//! Distinguishes a log that lost its end from a server that lags.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
+use deskfleet::locks::lock;
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-use crate::locks::lock;
 
 /// How long a leader that the others have replaced may go on answering; it steps down after ten seconds without them.
 const LEADER_MAX: Duration = Duration::from_secs(20);
