@@ -322,7 +322,7 @@ impl EngineCore {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
             let more = ids.len() == MAINTENANCE_IDS_MAX;
             for ids in ids.chunks(MAINTENANCE_ROWS_MAX) {
-                self.take_step(Maintenance::DropTerminated(ids.to_vec(), time))?;
+                self.take_step(Maintenance::DropTerminated(time, ids.to_vec()))?;
             }
             if !more {
                 break;

@@ -23,8 +23,8 @@ pub(crate) enum Maintenance {
     Settle(Vec<String>),
     /// Notes that a sweep of this time begins.
     Sweep(Timestamp),
-    /// Removes these workspaces, where they are TERMINATED for long enough by that time.
-    DropTerminated(Vec<String>, Timestamp),
+    /// Removes those of these workspaces that are TERMINATED for long enough by that time.
+    DropTerminated(Timestamp, Vec<String>),
     /// Removes what is old by that time of what has these keys.
     DropDerived(Derived, Timestamp, Span),
     /// Removes blocks that are filed from the table of the queue.
@@ -71,7 +71,7 @@ impl Mutation for Maintenance {
                 meta::set_swept(context.tables, time)?;
                 None
             }
-            Self::DropTerminated(ids, now) => {
+            Self::DropTerminated(now, ids) => {
                 context.drop_terminated(&ids, now)?;
                 None
             }

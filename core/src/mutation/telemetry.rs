@@ -18,6 +18,17 @@ impl Telemetry {
     pub(crate) fn new(mut arrivals: Arrivals) -> Self {
         Self(Box::new(arrivals.take()))
     }
+
+    /// Accepted records, in mutations that do not fill an entry each. One record alone may.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn in_parts(mut arrivals: Arrivals) -> impl Iterator<Item = Self> {
+        use crate::limits::{BLOCK_BYTES_MAX, LOG_ENTRY_BYTES};
+
+        let parts = arrivals
+            .take()
+            .into_parts(LOG_ENTRY_BYTES - BLOCK_BYTES_MAX);
+        parts.into_iter().map(Self::new)
+    }
 }
 
 impl Mutation for Telemetry {

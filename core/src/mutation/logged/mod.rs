@@ -1,14 +1,7 @@
 //! The bytes of mutations in the log that the nodes of a fleet share. `core/docs/log.md` describes them.
 
-mod actions;
-mod configure;
 pub(crate) mod entry;
 mod fields;
-mod operator;
-mod removal;
-mod telemetry;
-mod upkeep;
-mod workspaces;
 
 use std::fmt;
 
@@ -24,10 +17,11 @@ use super::{
     PutWorkspace, PutWorkspaces, ReleaseHold, RemoveTelemetry, RemoveWorkspace, RevokeKey,
     Telemetry, TouchKeys,
 };
+use fields::{LogField, fields};
 
-/// How a mutation is written into the log. What the defaults are good for is never logged: each node does it for itself.
+/// How a mutation is written into the log. The defaults are those of mutations that are local to a node.
 pub(crate) trait Logged: Sized {
-    /// What the log calls it; `None`: it is never logged.
+    /// Its tag in the log; `None`: it is never logged.
     fn tag(&self) -> Option<Tag> {
         None
     }
@@ -43,20 +37,28 @@ pub(crate) trait Logged: Sized {
 
 impl Logged for Slice {}
 
-/// Declares the tags: the number of each, and the mutation that has it.
-macro_rules! tags {
-    ($($(#[doc = $doc:literal])+ $tag:ident = $number:literal: $mutation:ty,)+) => {
+/// Declares what the log has: the tag of each mutation and its fields, in their order. Where no fields are given, `fields.rs` has them.
+macro_rules! log {
+    (
+        $($number:literal $name:ident $({ $($field:tt),+ })?,)+
+        enum $many:ident {
+            $($variant_number:literal $variant:ident($($value:ident),+),)+
+            local $local:pat,
+        }
+    ) => {
         /// What a mutation is called in the log. The numbers never change, and none is used again.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Tag {
-            $($(#[doc = $doc])+ $tag = $number,)+
+            $($name = $number,)+
+            $($variant = $variant_number,)+
         }
 
         impl Tag {
             /// The tag of that number, if this version knows it.
             fn numbered(number: u8) -> Option<Self> {
                 match number {
-                    $($number => Some(Self::$tag),)+
+                    $($number => Some(Self::$name),)+
+                    $($variant_number => Some(Self::$variant),)+
                     _ => None,
                 }
             }
@@ -64,64 +66,100 @@ macro_rules! tags {
             /// The mutation with this tag and these bytes.
             fn decode(self, bytes: &[u8]) -> Result<Box<dyn AnyMutation>> {
                 Ok(match self {
-                    $(Self::$tag => Box::new(decode::<$mutation>(self, bytes)?),)+
+                    $(Self::$name => Box::new(decode::<$name>(self, bytes)?),)+
+                    $(Self::$variant)|+ => Box::new(decode::<$many>(self, bytes)?),
+                })
+            }
+
+            /// A mutation with this tag, for tests.
+            #[cfg(test)]
+            fn sampled(self, random: &mut proptest::test_runner::TestRunner) -> tests::samples::Sample {
+                use tests::samples::{Sample, Sampled};
+                match self {
+                    $(Self::$name => Sample::of($name::sampled(random)),)+
+                    $(Self::$variant => {
+                        $(let $value = Sampled::sampled(random);)+
+                        Sample::of($many::$variant($($value),+))
+                    })+
+                }
+            }
+        }
+
+        $($(fields!($name { $($field),+ });)?
+
+        impl Logged for $name {
+            fn tag(&self) -> Option<Tag> {
+                Some(Tag::$name)
+            }
+
+            fn encode(&self, to: &mut Encoder) {
+                self.write(to);
+            }
+
+            fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+                Self::read(from)
+            }
+        })+
+
+        impl Logged for $many {
+            fn tag(&self) -> Option<Tag> {
+                match self {
+                    $(Self::$variant(..) => Some(Tag::$variant),)+
+                    $local => None,
+                }
+            }
+
+            fn encode(&self, to: &mut Encoder) {
+                match self {
+                    $(Self::$variant($($value),+) => {
+                        $($value.write(to);)+
+                    })+
+                    $local => {}
+                }
+            }
+
+            fn decode(tag: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+                Ok(match tag {
+                    $(Tag::$variant => {
+                        $(let $value = LogField::read(from)?;)+
+                        Self::$variant($($value),+)
+                    })+
+                    $(Tag::$name)|+ => return Err(damaged()),
                 })
             }
         }
     };
 }
 
-tags! {
-    /// Sets what the nodes share.
-    Configure = 1: Configure,
-    /// Starts a lifecycle action.
-    Act = 2: Act,
-    /// Ends an action as intended.
-    CompleteAction = 3: CompleteAction,
-    /// Ends an action as failed.
-    FailAction = 4: FailAction,
-    /// Writes the audit row of a refused call.
-    AuditRefusal = 5: AuditRefusal,
-    /// Places a litigation hold.
-    PlaceHold = 6: PlaceHold,
-    /// Releases a litigation hold.
-    ReleaseHold = 7: ReleaseHold,
-    /// Applies a part of an import.
-    ImportWorkspaces = 8: ImportWorkspaces,
-    /// Stores a new key.
-    IssueKey = 9: IssueKey,
-    /// Revokes a key.
-    RevokeKey = 10: RevokeKey,
-    /// Stores when keys were last used.
-    TouchKeys = 11: TouchKeys,
-    /// Creates or replaces a workspace.
-    PutWorkspace = 12: PutWorkspace,
-    /// Creates or replaces several workspaces.
-    PutWorkspaces = 13: PutWorkspaces,
-    /// Removes a workspace.
-    RemoveWorkspace = 14: RemoveWorkspace,
-    /// Appends telemetry to the queue.
-    Telemetry = 15: Telemetry,
-    /// Ends what is due.
-    Settle = 16: Maintenance,
-    /// Notes that a sweep begins.
-    Sweep = 17: Maintenance,
-    /// Removes workspaces that were terminated long ago.
-    DropTerminated = 18: Maintenance,
-    /// Removes old audit rows.
-    DropAudit = 19: Maintenance,
-    /// Removes old events.
-    DropEvents = 20: Maintenance,
-    /// Removes what is derived from telemetry and old.
-    DropDerived = 21: Maintenance,
-    /// Notes that a provider begins an attempt of an action.
-    DispatchAction = 22: DispatchAction,
-    /// Notes what a provider says of an action.
-    NoteAction = 23: NoteAction,
-    /// Takes a step of a removal of telemetry.
-    RemoveTelemetry = 24: RemoveTelemetry,
-    /// Writes the audit row of something that was handed out.
-    AuditAccess = 25: AuditAccess,
+log! {
+    1 Configure { settings, founds },
+    2 Act { request, by },
+    3 CompleteAction { 0 },
+    4 FailAction { id, state, detail },
+    5 AuditRefusal { action, detail, workspace_id, requester, by },
+    6 PlaceHold { id, matter, reason, by },
+    7 ReleaseHold { id, by },
+    8 ImportWorkspaces { records, counts, row, ends, by },
+    9 IssueKey { hash, key, by },
+    10 RevokeKey { id, force, by },
+    11 TouchKeys { 0 },
+    12 PutWorkspace { workspace, cancels_action, by },
+    13 PutWorkspaces { 0 },
+    14 RemoveWorkspace { id, by },
+    15 Telemetry { 0 },
+    22 DispatchAction { id, attempt },
+    23 NoteAction { id, attempt, note },
+    24 RemoveTelemetry,
+    25 AuditAccess { action, detail, refused, by },
+    enum Maintenance {
+        16 Settle(ids),
+        17 Sweep(time),
+        18 DropTerminated(time, ids),
+        19 DropAudit(time, after),
+        20 DropEvents(below),
+        21 DropDerived(of, time, span),
+        local Self::RemoveFiled | Self::Seal(_) | Self::RollUp(_) | Self::NoteCopy,
+    }
 }
 
 /// The mutation of that type with these bytes, and no more.

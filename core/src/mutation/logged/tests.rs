@@ -1,7 +1,7 @@
 //! What is written is read again, and nothing else is.
 
 mod fixture;
-mod samples;
+pub(super) mod samples;
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -233,7 +233,7 @@ fn upkeep() -> [Maintenance; 6] {
     [
         Maintenance::Settle(vec!["ws-1".into(), "ws-2".into()]),
         Maintenance::Sweep(now()),
-        Maintenance::DropTerminated(vec!["ws-3".into()], now()),
+        Maintenance::DropTerminated(now(), vec!["ws-3".into()]),
         Maintenance::DropAudit(now(), Some(300)),
         Maintenance::DropEvents(301),
         Maintenance::DropDerived(activity, now(), span),

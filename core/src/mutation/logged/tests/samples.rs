@@ -1,17 +1,20 @@
 //! Mutations of every kind, about so few things that they meet.
 
+use std::borrow::Cow;
+
 use proptest::array::uniform9;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 
 use crate::model::{
-    Action, ActionRequest, ActivityRecord, Attempt, AuditAction, AuditResult, FailedState,
-    FieldValue, Fields, NewKey, Record, RecordRef, RemovedTelemetry, Scopes, State, StatsRecord,
-    Stream, TelemetrySelection, Workspace, WorkspacePatch,
+    ActivityRecord, FieldValue, Fields, Record, RecordRef, Scopes, State, StatsRecord, Workspace,
+    WorkspacePatch,
 };
-use crate::mutation::{Caller, Derived, ImportCounts, Span};
+use crate::mutation::ImportCounts;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::timestamp::Timestamp;
 
@@ -19,14 +22,14 @@ use super::super::*;
 
 /// A mutation, and what the log has of it.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(in crate::mutation::logged) struct Sample {
     pub(super) mutation: Box<dyn AnyMutation>,
     pub(super) tag: Tag,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Sample {
-    pub(super) fn of(mutation: impl Mutation) -> Self {
+    pub(in crate::mutation::logged) fn of(mutation: impl Mutation) -> Self {
         let mut encoder = Encoder::default();
         mutation.encode(&mut encoder);
         Self {
@@ -37,8 +40,88 @@ impl Sample {
     }
 }
 
+/// A mutation with any tag, and as often one of those without which the others find nothing.
 pub(super) fn any_sample() -> impl Strategy<Value = Sample> {
-    prop_oneof![lifecycle(), operator(), inventory(), telemetry(), upkeep()]
+    let tags: Vec<_> = (0..=u8::MAX).filter_map(Tag::numbered).collect();
+    let basic = vec![
+        Tag::PutWorkspace,
+        Tag::PutWorkspaces,
+        Tag::Act,
+        Tag::Telemetry,
+    ];
+    prop_oneof![select(tags), select(basic)].prop_perturb(|tag, random| {
+        tag.sampled(&mut TestRunner::new_with_rng(
+            ProptestConfig::default(),
+            random,
+        ))
+    })
+}
+
+/// A type of which tests draw values.
+pub(in crate::mutation::logged) trait Sampled: Sized {
+    fn sampled(random: &mut TestRunner) -> Self;
+}
+
+/// One of the values.
+pub(in crate::mutation::logged) fn one_of<T: Copy + fmt::Debug>(
+    all: &[T],
+    random: &mut TestRunner,
+) -> T {
+    drawn(random, &(0..all.len()).prop_map(|place| all[place]))
+}
+
+fn drawn<S: Strategy>(random: &mut TestRunner, from: &S) -> S::Value {
+    from.new_tree(random).unwrap().current()
+}
+
+/// Draws the values of types by strategies.
+macro_rules! sampled {
+    ($($name:ty: $strategy:expr,)+) => {
+        $(impl Sampled for $name {
+            fn sampled(random: &mut TestRunner) -> Self {
+                drawn(random, &$strategy)
+            }
+        })+
+    };
+}
+
+sampled! {
+    bool: any::<bool>(),
+    u8: any::<u8>(),
+    u32: prop_oneof![0..4_u32, any::<u32>()],
+    u64: prop_oneof![0..20_u64, any::<u64>()],
+    [u8; 32]: any::<[u8; 32]>(),
+    Timestamp: time(),
+    String: prop_oneof![5 => id(), 1 => select(vec!["VALUE", "power", "", "huge"]).prop_map_into(), 3 => text()],
+    Cow<'static, str>: text().prop_map_into(),
+    Scopes: (0..16_u8).prop_map(Scopes::from_bits),
+    ImportCounts: [0..9_u64, 0..9, 0..u64::MAX / 2].prop_map(|[created, updated, rejected]| ImportCounts {
+        created,
+        updated,
+        rejected,
+    }),
+    Workspace: workspace(),
+    WorkspacePatch: patch(),
+    Box<Arrivals>: telemetry().prop_map(|telemetry| telemetry.0),
+}
+
+impl<T: Sampled> Sampled for Option<T> {
+    fn sampled(random: &mut TestRunner) -> Self {
+        drawn(random, &any::<bool>()).then(|| T::sampled(random))
+    }
+}
+
+impl<T: Sampled> Sampled for Vec<T> {
+    fn sampled(random: &mut TestRunner) -> Self {
+        let length = drawn(random, &(0..4));
+        (0..length).map(|_| T::sampled(random)).collect()
+    }
+}
+
+impl<A: Sampled, B: Sampled> Sampled for (A, B) {
+    fn sampled(random: &mut TestRunner) -> Self {
+        (A::sampled(random), B::sampled(random))
+    }
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -49,113 +132,11 @@ fn id() -> impl Strategy<Value = String> {
     prop_oneof![9 => "ws-[0-3]", 1 => text()]
 }
 
-fn caller() -> impl Strategy<Value = Caller> {
-    of((0..3_u64, text())).prop_map(|key| Caller { key })
-}
-
 fn time() -> impl Strategy<Value = Timestamp> {
     prop_oneof![
         (0..100_i64).prop_map(|second| now().plus_seconds(second)),
         any::<i64>().prop_map(Timestamp::from_ticks),
     ]
-}
-
-fn lifecycle() -> BoxedStrategy<Sample> {
-    let request = (
-        select(Action::ALL),
-        of(id()),
-        of(text()),
-        of(text()),
-        of(select(vec!["VALUE", "power", "", "huge"])),
-    );
-    let act = (request, caller()).prop_map(|(request, by)| {
-        let (action, workspace_id, sam_account, requester, compute_type) = request;
-        Sample::of(Act {
-            request: ActionRequest {
-                action,
-                workspace_id,
-                sam_account,
-                requester,
-                compute_type: compute_type.map(str::to_owned),
-            },
-            by,
-        })
-    });
-    let number = || prop_oneof![1..20_u64, any::<u64>()];
-    let states = vec![FailedState::Error, FailedState::Unhealthy];
-    let fail = (number(), select(states), of(text()))
-        .prop_map(|(id, state, detail)| Sample::of(FailAction { id, state, detail }));
-    let complete = number().prop_map(|id| Sample::of(CompleteAction(id)));
-    let attempt = prop_oneof![0..4_u32, any::<u32>()];
-    let by = (attempt, text(), of(text())).prop_map(|(number, provider, instance)| Attempt {
-        number,
-        provider,
-        instance,
-    });
-    let dispatch =
-        (number(), by).prop_map(|(id, attempt)| Sample::of(DispatchAction { id, attempt }));
-    let note = (number(), any::<u32>(), text())
-        .prop_map(|(id, attempt, note)| Sample::of(NoteAction { id, attempt, note }));
-    prop_oneof![act, complete, fail, dispatch, note].boxed()
-}
-
-fn operator() -> BoxedStrategy<Sample> {
-    let refusal = (
-        select(AuditAction::ALL.to_vec()),
-        text(),
-        of(id()),
-        of(text()),
-        caller(),
-    );
-    let refusal = refusal.prop_map(|(action, code, workspace_id, requester, by)| {
-        Sample::of(AuditRefusal {
-            action,
-            detail: code.into(),
-            workspace_id,
-            requester,
-            by,
-        })
-    });
-    let access = (
-        select(AuditAction::ALL.to_vec()),
-        of(text()),
-        of(text()),
-        caller(),
-    );
-    let access = access.prop_map(|(action, detail, refused, by)| {
-        Sample::of(AuditAccess {
-            action,
-            detail,
-            refused: refused.map(Into::into),
-            by,
-        })
-    });
-    let place = (id(), text(), of(text()), caller()).prop_map(|(id, matter, reason, by)| {
-        Sample::of(PlaceHold {
-            id,
-            matter,
-            reason,
-            by,
-        })
-    });
-    let release = (id(), caller()).prop_map(|(id, by)| Sample::of(ReleaseHold { id, by }));
-    let issue = (any::<[u8; 32]>(), 0..16_u8, text(), of(time()), caller());
-    let issue = issue.prop_map(|(hash, scopes, name, expires, by)| {
-        let scopes = Scopes::from_bits(scopes);
-        Sample::of(IssueKey {
-            key: NewKey {
-                name,
-                scopes,
-                expires,
-            },
-            hash,
-            by,
-        })
-    });
-    let revoke = (0..4_u64, any::<bool>(), caller())
-        .prop_map(|(id, force, by)| Sample::of(RevokeKey { id, force, by }));
-    let touch = vec((0..4_u64, time()), 0..3).prop_map(|uses| Sample::of(TouchKeys(uses)));
-    prop_oneof![refusal, access, place, release, issue, revoke, touch].boxed()
 }
 
 fn workspace() -> impl Strategy<Value = Workspace> {
@@ -188,41 +169,7 @@ fn patch() -> impl Strategy<Value = WorkspacePatch> {
     })
 }
 
-fn inventory() -> BoxedStrategy<Sample> {
-    let put = (workspace(), any::<bool>(), caller()).prop_map(|(workspace, cancels_action, by)| {
-        Sample::of(PutWorkspace {
-            workspace,
-            cancels_action,
-            by,
-        })
-    });
-    let several = vec(workspace(), 0..3).prop_map(|all| Sample::of(PutWorkspaces(all)));
-    let remove = (of(id()), caller()).prop_map(|(id, by)| Sample::of(RemoveWorkspace { id, by }));
-    let import = (
-        vec((any::<u64>(), patch()), 0..3),
-        [0..9_u64, 0..9, 0..u64::MAX / 2],
-        of(0..20_u64),
-        of(select(AuditResult::ALL.to_vec())),
-        caller(),
-    );
-    let import = import.prop_map(|(records, counts, row, ends, by)| {
-        let [created, updated, rejected] = counts;
-        Sample::of(ImportWorkspaces {
-            records,
-            counts: ImportCounts {
-                created,
-                updated,
-                rejected,
-            },
-            row,
-            ends,
-            by,
-        })
-    });
-    prop_oneof![3 => put, 1 => several, 1 => remove, 2 => import].boxed()
-}
-
-fn telemetry() -> BoxedStrategy<Sample> {
+fn telemetry() -> impl Strategy<Value = Telemetry> {
     let stats =
         (id(), text(), of(time()), of(any::<i64>())).prop_map(|(id, user, sent, memory)| {
             Record::Stats(Box::new(StatsRecord {
@@ -241,43 +188,7 @@ fn telemetry() -> BoxedStrategy<Sample> {
         }))
     });
     let records = vec((prop_oneof![stats, activity], time()), 0..6);
-    records
-        .prop_map(|records| Sample::of(telemetry_of(&records)))
-        .boxed()
-}
-
-fn selection() -> impl Strategy<Value = TelemetrySelection> {
-    let selection = (of(id()), of(select(Stream::ALL.to_vec())), of(time()));
-    selection.prop_map(|(instance_id, stream, before)| TelemetrySelection {
-        instance_id,
-        stream,
-        before,
-    })
-}
-
-fn upkeep() -> BoxedStrategy<Sample> {
-    let ids = || vec(id(), 0..3);
-    let key = || of(vec(any::<u8>(), 0..4));
-    let settle = ids().prop_map(Maintenance::Settle);
-    let sweep = time().prop_map(Maintenance::Sweep);
-    let terminated = (ids(), time()).prop_map(|(ids, at)| Maintenance::DropTerminated(ids, at));
-    let audit = (time(), of(0..20_u64)).prop_map(|(at, after)| Maintenance::DropAudit(at, after));
-    let events = (0..20_u64).prop_map(Maintenance::DropEvents);
-    let derived = (select(Derived::ALL.to_vec()), time(), key(), key());
-    let derived = derived
-        .prop_map(|(of, at, from, before)| Maintenance::DropDerived(of, at, Span { from, before }));
-    let keys = (of(vec(any::<u8>(), 0..4)), of(vec(any::<u8>(), 0..4)));
-    let keys = keys.prop_map(|(from, before)| Span { from, before });
-    let removal = prop_oneof![
-        (selection(), caller()).prop_map(|(it, by)| RemoveTelemetry::Begin(it, by)),
-        (selection(), select(Derived::ALL.to_vec()), keys)
-            .prop_map(|(it, of, span)| RemoveTelemetry::Take(it, of, span)),
-        (0..9_u64, 0..9_u64, 0..9_u64).prop_map(|(row, removed, kept)| {
-            RemoveTelemetry::End(row, RemovedTelemetry { removed, kept })
-        }),
-    ];
-    let others = prop_oneof![1 => settle, 1 => sweep, 1 => terminated, 1 => audit, 1 => events, 3 => derived];
-    prop_oneof![8 => others.prop_map(Sample::of), 3 => removal.prop_map(Sample::of)].boxed()
+    records.prop_map(|records| telemetry_of(&records))
 }
 
 pub(super) fn telemetry_of(records: &[(Record, Timestamp)]) -> Telemetry {
