@@ -153,7 +153,7 @@ impl EngineCore {
         let now = self.injected.clock.now();
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
-            return now.max(cluster.at());
+            return now.max(cluster.applied_time());
         }
         now
     }
@@ -363,8 +363,8 @@ impl Drop for Landing<'_> {
 
 /// The error of a write whose commit panicked; whether it is durable is not known.
 fn lost() -> EngineError {
-    let said = "the commit ended in a panic; the write may or may not be there";
-    EngineError::new(ErrorKind::Indeterminate, said)
+    let message = "the commit ended in a panic; the write may or may not be there";
+    EngineError::new(ErrorKind::Indeterminate, message)
 }
 
 impl std::fmt::Debug for EngineCore {

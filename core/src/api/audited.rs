@@ -52,7 +52,7 @@ pub(super) fn access(
         action,
         detail: Some(detail).filter(|text| !text.is_empty()),
         refused: None,
-        by: Caller::of(key),
+        by: Caller::with_key(key),
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn refusal(
     // Those of a list are filters.
     let given = |name| query.text(name).filter(|_| !is_list(route));
     Some(AuditRefusal {
-        by: Caller::of(key),
+        by: Caller::with_key(key),
         action,
         detail: refused_with(
             problem.code.as_str(),

@@ -80,7 +80,7 @@ impl Exchange {
         let body = |call: &Admitted| match call.route.body {
             RequestBody::None => Body::Ignored,
             RequestBody::Workspaces => {
-                let by = Caller::of(call.key.as_deref());
+                let by = Caller::with_key(call.key.as_deref());
                 Body::Import(Box::new(Import::of_body(core, &head.headers, by)))
             }
             RequestBody::Batch => Body::Lines(Box::new(BatchLines::new(limits))),

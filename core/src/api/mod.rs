@@ -68,7 +68,7 @@ impl Call<'_> {
     }
 
     pub(crate) fn caller(&self) -> Caller {
-        Caller::of(self.key)
+        Caller::with_key(self.key)
     }
 }
 

@@ -67,8 +67,8 @@ impl ResponseBody {
             return Ok(None);
         };
         if self.key.is_some_and(|key| !core.is_accepted(key)) {
-            let said = "The key of this response is no longer accepted.";
-            return Err(EngineError::new(ErrorKind::InvalidApiKey, said));
+            let message = "The key of this response is no longer accepted.";
+            return Err(EngineError::new(ErrorKind::InvalidApiKey, message));
         }
         let chunk = chunks.next_chunk(&core).inspect_err(|error| {
             if error.kind() != ErrorKind::StorageUnavailable {

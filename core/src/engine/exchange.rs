@@ -103,8 +103,8 @@ impl Exchange {
 
     /// The content coding of the body cannot be undone any further; `said` is a sentence for the sender. The request is refused
     /// with 400 `InvalidBody`.
-    pub fn broken(&mut self, said: &'static str) {
-        self.exchange.broken(said);
+    pub fn broken(&mut self, message: &'static str) {
+        self.exchange.broken(message);
     }
 
     /// Whether the response is a refusal already, and the rest of the body makes no difference.

@@ -45,8 +45,8 @@ impl SpaceLeft {
         let left = class.free_bytes(self.min);
         let needed = left.saturating_add(bytes);
         if left > 0 && self.bytes < needed {
-            let said = class.refusal(self.bytes, needed);
-            return Err(EngineError::new(ErrorKind::LowDisk, said));
+            let message = class.refusal(self.bytes, needed);
+            return Err(EngineError::new(ErrorKind::LowDisk, message));
         }
         self.bytes = self.bytes.saturating_sub(bytes);
         Ok(())
@@ -198,11 +198,11 @@ impl EngineCore {
     /// Reports to the host what is damaged, once.
     pub(super) fn report_damage(&self) {
         let found = self.store.damage().err();
-        let said = found.as_ref().map(EngineError::to_string);
+        let message = found.as_ref().map(EngineError::to_string);
         let is_new = {
             let mut reported = lock(&self.reported.damage);
-            let is_new = *reported != said;
-            *reported = said;
+            let is_new = *reported != message;
+            *reported = message;
             is_new
         };
         if let Some(error) = found.filter(|_| is_new) {
@@ -213,8 +213,9 @@ impl EngineCore {
     /// Reports to the host that a copy of the store lacks blocks of the queue.
     pub(crate) fn report_left_out(&self, blocks: usize) {
         if blocks > 0 {
-            let said = format!("the backup lacks blocks of the queue that are damaged: {blocks}");
-            let error = &EngineError::new(ErrorKind::Corrupted, said);
+            let message =
+                format!("the backup lacks blocks of the queue that are damaged: {blocks}");
+            let error = &EngineError::new(ErrorKind::Corrupted, message);
             self.observe(&Event::Damaged { error });
         }
     }
@@ -224,8 +225,8 @@ impl EngineCore {
         self.store.check_place(true)?;
         self.store.check_folder()?;
         let SpaceLeft { bytes, min } = self.space_left();
-        if let Some(said) = WriteClass::refused_with(bytes, min) {
-            return Err(EngineError::new(ErrorKind::LowDisk, said));
+        if let Some(message) = WriteClass::refused_with(bytes, min) {
+            return Err(EngineError::new(ErrorKind::LowDisk, message));
         }
         self.store.damage()?;
         // What cannot be filed waits in the queue, until that is full.

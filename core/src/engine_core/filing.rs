@@ -41,8 +41,8 @@ enum OwnedEvent {
 }
 
 impl OwnedEvent {
-    /// Of one that can happen on a thread that files.
-    fn of(event: &Event<'_>) -> Option<Self> {
+    /// A copy of an event that can happen on a thread that files; `None` for any other.
+    fn from_event(event: &Event<'_>) -> Option<Self> {
         Some(match *event {
             Event::Committed {
                 mutations,
@@ -112,7 +112,7 @@ impl EngineCore {
         if self.filing.thread.load(Ordering::Relaxed) != this_thread() {
             return false;
         }
-        let owned = OwnedEvent::of(event);
+        let owned = OwnedEvent::from_event(event);
         let is_deferred = owned.is_some();
         lock(&self.filing.events).extend(owned);
         is_deferred

@@ -138,7 +138,7 @@ impl Outcomes {
     pub(crate) fn wait(mut self, core: &EngineCore) -> Outcome {
         while let Some(claim) = &mut self.next {
             let outcome = core.wait(claim);
-            self.note(outcome);
+            self.add_outcome(outcome);
         }
         self.result
     }
@@ -147,12 +147,12 @@ impl Outcomes {
     pub(crate) fn poll(&mut self, core: &EngineCore, waker: &Waker) -> Poll<Outcome> {
         while let Some(claim) = &mut self.next {
             let outcome = ready!(core.poll(claim, waker));
-            self.note(outcome);
+            self.add_outcome(outcome);
         }
         Poll::Ready(std::mem::replace(&mut self.result, Ok(())))
     }
 
-    fn note(&mut self, outcome: Outcome) {
+    fn add_outcome(&mut self, outcome: Outcome) {
         if self.result.is_ok() {
             let part = self.part;
             self.result = outcome.map_err(|error| if part { error.after_a_part() } else { error });

@@ -72,8 +72,8 @@ impl Write {
 /// The error of a mutation of one node alone that was to be shared.
 #[cfg(feature = "cluster")]
 pub(super) fn not_logged() -> EngineError {
-    let said = "a mutation of this node alone was to go into the log";
-    EngineError::new(ErrorKind::Internal, said)
+    let message = "a mutation of this node alone was to go into the log";
+    EngineError::new(ErrorKind::Internal, message)
 }
 
 impl EngineCore {

@@ -73,8 +73,8 @@ impl MemoryLog {
 impl Log for MemoryLog {
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         if body.len() > self.0.body_max {
-            let said = format!("an entry of {} bytes is too long", body.len());
-            return Err(LogError::new(LogErrorKind::Unavailable, said));
+            let message = format!("an entry of {} bytes is too long", body.len());
+            return Err(LogError::new(LogErrorKind::Unavailable, message));
         }
         let mut held = lock(&self.0.held);
         if let Some(position) = held.positions.get(&id) {

@@ -75,7 +75,7 @@ impl Mutation for CompleteAction {
             Ok(running) => running,
             Err(error) => return Ok(Err(error)),
         };
-        context.end(&mut entry, &transition, context.now)?;
+        context.complete_action(&mut entry, &transition, context.now)?;
         Ok(Ok(()))
     }
 }
@@ -221,7 +221,7 @@ impl Context<'_, '_> {
                     entry.transition = Some(running);
                     self.put_running(&entry)?;
                 }
-                Standing::Ended { at } => self.end(&mut entry, &running, at)?,
+                Standing::Ended { at } => self.complete_action(&mut entry, &running, at)?,
             }
         }
         let state = entry.workspace.state.as_deref();
@@ -230,7 +230,12 @@ impl Context<'_, '_> {
     }
 
     /// Ends a transition as intended, at the time `at`.
-    fn end(&mut self, entry: &mut Entry, transition: &Transition, at: Timestamp) -> Result<()> {
+    fn complete_action(
+        &mut self,
+        entry: &mut Entry,
+        transition: &Transition,
+        at: Timestamp,
+    ) -> Result<()> {
         let state = transition.outcome.as_str();
         self.end_row(transition, AuditResult::Completed, Some((state, at)), None)?;
         if let Some(compute_type) = &transition.compute_type {
@@ -309,7 +314,7 @@ pub(super) fn refusal_error(
     let workspace = &entry.workspace;
     let id = &workspace.id;
     let state = workspace.state.as_deref().unwrap_or("in no known state");
-    let said = match refusal {
+    let message = match refusal {
         Refusal::LitigationHold => format!(
             "WorkSpace {id} is on litigation hold; {action} would destroy what must be kept."
         ),
@@ -326,5 +331,5 @@ pub(super) fn refusal_error(
             compute_type.map_or("unknown", ComputeType::as_str),
         ),
     };
-    EngineError::new(refusal.kind(), said)
+    EngineError::new(refusal.kind(), message)
 }

@@ -49,8 +49,11 @@ impl Mutation for DispatchAction {
             }
             _ => {
                 let next = attempts.saturating_add(1);
-                let said = format!("The next attempt of the action is {next}.");
-                return Ok(Err(EngineError::new(ErrorKind::InvalidResourceState, said)));
+                let message = format!("The next attempt of the action is {next}.");
+                return Ok(Err(EngineError::new(
+                    ErrorKind::InvalidResourceState,
+                    message,
+                )));
             }
         }
         Ok(Ok(row.with(running)))
@@ -92,8 +95,8 @@ impl Mutation for NoteAction {
 /// Why the action must not be carried out, if it must not: much may have happened since it was accepted.
 fn refusal(entry: &Entry, running: &Transition) -> Option<EngineError> {
     if running.due_at.is_some() {
-        let said = "The clock ends this action; set actions.driver to host before actions are accepted that a provider is to drive.";
-        return Some(EngineError::new(ErrorKind::InvalidResourceState, said));
+        let message = "The clock ends this action; set actions.driver to host before actions are accepted that a provider is to drive.";
+        return Some(EngineError::new(ErrorKind::InvalidResourceState, message));
     }
     let forbidden = entry.held && lifecycle::is_refused_under_hold(running.action);
     forbidden.then(|| refusal_error(Refusal::LitigationHold, running.action, entry, None))
@@ -107,8 +110,8 @@ impl Context<'_, '_> {
     /// The refusal of what needs the action `id` to run, where it does not for `error`.
     fn cancelled_or(&self, id: u64, error: EngineError) -> Result<EngineError> {
         if self.end_of(id)? == Some(AuditResult::Cancelled) {
-            let said = "The action was cancelled; it must not be carried out.";
-            return Ok(EngineError::new(ErrorKind::Cancelled, said));
+            let message = "The action was cancelled; it must not be carried out.";
+            return Ok(EngineError::new(ErrorKind::Cancelled, message));
         }
         Ok(error)
     }

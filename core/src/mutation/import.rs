@@ -51,12 +51,12 @@ impl Mutation for ImportWorkspaces {
         let mut counts = self.counts;
         if !context.is_accepted(&self.by)? {
             let row = context.import_row(self.row, counts, Some(AuditResult::Failed), &self.by)?;
-            let said = "The API key is no longer accepted.";
+            let message = "The API key is no longer accepted.";
             return Ok(Ok(Imported {
                 row,
                 counts,
                 refused: Vec::new(),
-                ended: Some(EngineError::new(ErrorKind::InvalidApiKey, said)),
+                ended: Some(EngineError::new(ErrorKind::InvalidApiKey, message)),
             }));
         }
         let mut refused = Vec::new();

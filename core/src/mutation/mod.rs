@@ -84,8 +84,8 @@ impl Caller {
     /// The host itself, through the typed API.
     pub(crate) const HOST: Self = Self { key: None };
 
-    /// Who calls with `key`, or without one.
-    pub(crate) fn of(key: Option<&LiveKey>) -> Self {
+    /// The caller with `key`; without one the host itself.
+    pub(crate) fn with_key(key: Option<&LiveKey>) -> Self {
         Self {
             key: key.map(|key| (key.info.id, key.info.name.clone())),
         }

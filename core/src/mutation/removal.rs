@@ -43,8 +43,8 @@ impl Mutation for RemoveTelemetry {
                     && held::names(context.tables)?.has_instance(instance)
                 {
                     row.set_id(selection.instance_id);
-                    let said = "The WorkSpace is on litigation hold.";
-                    let error = EngineError::new(ErrorKind::LitigationHold, said);
+                    let message = "The WorkSpace is on litigation hold.";
+                    let error = EngineError::new(ErrorKind::LitigationHold, message);
                     return context.refused(row, error);
                 }
                 row.set_detail(&selection.described());

@@ -135,19 +135,22 @@ impl Mutation for RemoveWorkspace {
         };
         row.about(&entry.workspace);
         if entry.held {
-            let said = format!(
+            let message = format!(
                 "WorkSpace {} is on litigation hold; release the hold first.",
                 entry.workspace.id
             );
-            return context.refused(row, EngineError::new(ErrorKind::LitigationHold, said));
+            return context.refused(row, EngineError::new(ErrorKind::LitigationHold, message));
         }
         if entry.transition.is_some() {
-            let said = format!(
+            let message = format!(
                 "WorkSpace {} is {}; it can be removed once that has ended.",
                 entry.workspace.id,
                 entry.workspace.state.as_deref().unwrap_or_default(),
             );
-            return context.refused(row, EngineError::new(ErrorKind::OperationInProgress, said));
+            return context.refused(
+                row,
+                EngineError::new(ErrorKind::OperationInProgress, message),
+            );
         }
         row.set_new_state(None);
         workspaces::remove(context.tables, &entry)?;

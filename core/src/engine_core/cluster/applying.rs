@@ -108,9 +108,9 @@ impl EngineCore {
             let read = cluster.log.read(from, LOG_READ_BYTES, Duration::ZERO);
             let entries = read.map_err(|error| cluster.read_failed(error))?;
             if entries.is_empty() && cluster.position() < position {
-                let said =
+                let message =
                     format!("the log has no entry {from}, though it acknowledged {position}");
-                return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+                return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
             }
             self.apply_entries(cluster, entries)?;
         }
@@ -269,8 +269,8 @@ fn first_class(classes: impl Iterator<Item = WriteClass>) -> WriteClass {
 
 /// The error of a transaction before which the file lost what was not synced; it is applied again.
 fn reverted() -> EngineError {
-    let said = "the file was opened again without what was not synced yet; the log is applied again from there";
-    EngineError::new(ErrorKind::StorageUnavailable, said)
+    let message = "the file was opened again without what was not synced yet; the log is applied again from there";
+    EngineError::new(ErrorKind::StorageUnavailable, message)
 }
 
 /// The entry with its mutations where it is the next one after `last`, or why this node stops at it; `None` where it is applied already.
@@ -282,8 +282,8 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
     }
     if entry.position > position + 1 {
         let next = position + 1;
-        let said = format!("the log answered entry {} for {next}", entry.position);
-        return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        let message = format!("the log answered entry {} for {next}", entry.position);
+        return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
     }
     let applied = after(last, entry);
     if is_other || entry.chain.is_some_and(|chain| chain != applied.chain) {
@@ -317,11 +317,11 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
         })
     });
     decoded.map_err(|error| {
-        let said = format!(
+        let message = format!(
             "this node stops before entry {} of the log: {error}",
             entry.position
         );
-        cluster.halt(error.kind(), said)
+        cluster.halt(error.kind(), message)
     })?;
     let class = first_class(mutations.iter().map(|mutation| mutation.class_any()));
     Ok(Some(Ready {

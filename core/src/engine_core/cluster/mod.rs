@@ -96,8 +96,8 @@ impl Cluster {
         process: [u8; 8],
     ) -> Result<Self> {
         if store.has_log().is_some() {
-            let said = "a node of a fleet keeps its queue in the file: open it with `queue_storage = \"table\"`";
-            return Err(EngineError::new(ErrorKind::Configuration, said));
+            let message = "a node of a fleet keeps its queue in the file: open it with `queue_storage = \"table\"`";
+            return Err(EngineError::new(ErrorKind::Configuration, message));
         }
         let snapshot = store.snapshot()?;
         let applied = stored::applied(&snapshot)?;
@@ -153,7 +153,7 @@ impl Cluster {
     }
 
     /// The time of the last entry that is applied here.
-    pub(crate) fn at(&self) -> Timestamp {
+    pub(crate) fn applied_time(&self) -> Timestamp {
         Timestamp::from_ticks(self.applied_at.load(Ordering::Acquire))
     }
 
@@ -165,10 +165,10 @@ impl Cluster {
         }
         let side = if ahead_ms > 0 { "ahead of" } else { "behind" };
         let seconds = ahead_ms.unsigned_abs() / 1000;
-        let said = format!(
+        let message = format!(
             "the clock of this node is {seconds} s {side} that of the log, and nothing is written by it: set the clock"
         );
-        Err(EngineError::new(ErrorKind::StorageUnavailable, said))
+        Err(EngineError::new(ErrorKind::StorageUnavailable, message))
     }
 
     /// The last position of the log that this node has heard of.
@@ -187,8 +187,8 @@ impl Cluster {
     }
 
     /// Applies nothing more from here on.
-    fn halt(&self, kind: ErrorKind, said: impl Into<String>) -> EngineError {
-        let error = EngineError::new(kind, said);
+    fn halt(&self, kind: ErrorKind, message: impl Into<String>) -> EngineError {
+        let error = EngineError::new(kind, message);
         *lock(&self.halted) = Some(error.clone());
         error
     }
@@ -215,40 +215,40 @@ impl Cluster {
 
     /// This node stands where the log begins no more.
     fn behind(&self) -> EngineError {
-        let said = format!(
+        let message = format!(
             "the log was trimmed behind entry {}, where this node stands: remove its file and start it with --join and the \
              address of another node",
             self.position()
         );
-        self.halt(ErrorKind::StorageUnavailable, said)
+        self.halt(ErrorKind::StorageUnavailable, message)
     }
 
     /// The log has something else than what this node applied, at or before `position`.
     fn lost_entries(&self, position: u64) -> EngineError {
-        let said = format!(
+        let message = format!(
             "what the log has up to entry {position} is not what this node applied: the log lost entries that it had acknowledged, or \
              is another one. Export what this node holds, then remove its file and start it again"
         );
-        self.halt(ErrorKind::Corrupted, said)
+        self.halt(ErrorKind::Corrupted, message)
     }
 
     /// This node began alone, and the log with another.
     fn foreign(&self) -> EngineError {
-        let said = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
+        let message = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
                     give the fleet another log";
         self.has_other_log.store(true, Ordering::Release);
-        self.halt(ErrorKind::Configuration, said)
+        self.halt(ErrorKind::Configuration, message)
     }
 
     /// This node has applied another log than the one that is there.
     fn other_log(&self, kind: ErrorKind, what: &str) -> EngineError {
-        let said = format!(
+        let message = format!(
             "{what}, and this node has applied one up to entry {}: check the address of the log and its ?fleet=NAME. Where the log of \
              this fleet is lost, one node goes on with another",
             self.position()
         );
         self.has_other_log.store(true, Ordering::Release);
-        self.halt(kind, said)
+        self.halt(kind, message)
     }
 
     /// Appends the settings of this node; `founds` says, for the first entry, whether the fleet begins with nothing.

@@ -27,21 +27,21 @@ impl Cluster {
     /// Looks at the `reports` that are there before this node reports, at `now`.
     pub(super) fn notice(&self, own: &Report, reports: &[NodeReport], now: Timestamp) {
         let mut noticed = lock(&self.noticed);
-        for said in reports {
-            let other = Report::of(&said.report);
-            if said.node == self.node {
+        for reported in reports {
+            let other = Report::parse(&reported.report);
+            if reported.node == self.node {
                 // That of the process before this one is not newer than the first report of this one.
-                let is_newer = noticed.reported_at.is_some_and(|at| said.at > at);
+                let is_newer = noticed.reported_at.is_some_and(|at| reported.at > at);
                 if is_newer && other.process != own.process {
                     noticed.doubled_at = Some(now);
                 }
             } else if other.halted.is_none() && own.differs_from(&other) {
-                let said = format!(
+                let message = format!(
                     "this node and {} applied different entries up to {}: the log lost entries that one of them had applied; \
                      `deskfleet cluster status` says what to do",
-                    said.node, own.applied
+                    reported.node, own.applied
                 );
-                noticed.differed = Some((now, said));
+                noticed.differed = Some((now, message));
             }
         }
     }
@@ -82,7 +82,7 @@ impl Cluster {
             let differed = noticed.differed.as_ref();
             let differed = differed.filter(|(at, _)| is_shown(*at, now));
             differed
-                .map(|(_, said)| said.clone())
+                .map(|(_, message)| message.clone())
                 .or_else(|| noticed.unreported.as_ref().map(|error| unreported(error)))
                 .or_else(|| self.log_warning())
         })

@@ -50,7 +50,7 @@ impl Report {
     }
 
     /// What [`Self::to_text`] wrote. What cannot be read, of a version that writes more, is 0 or empty.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let mut words = text.splitn(6, ' ');
         let mut word = || words.next().unwrap_or_default();
         let [applied, durable] = [word(), word()].map(|word| word.parse().unwrap_or_default());
@@ -144,7 +144,7 @@ impl EngineCore {
         cluster.log.report(&cluster.node, &report.to_text())?;
         let reports = cluster.log.reports()?;
         let after = self.injected.clock.now();
-        let own = reports.iter().find(|said| said.node == cluster.node);
+        let own = reports.iter().find(|report| report.node == cluster.node);
         // It reported between the two.
         if let Some(own) = own {
             let ahead = before.ticks() - own.at.ticks();
@@ -189,17 +189,17 @@ impl EngineCore {
         let problem = problem.or_else(|| cluster.log_warning());
         let last = bounds.as_ref().map_or(0, |bounds| bounds.last);
         let nodes = reports.unwrap_or_default().into_iter();
-        let nodes = nodes.map(|said| {
-            let mut report = Report::of(&said.report);
-            if let Some(applied) = applied.filter(|_| said.node == cluster.node) {
+        let nodes = nodes.map(|reported| {
+            let mut report = Report::parse(&reported.report);
+            if let Some(applied) = applied.filter(|_| reported.node == cluster.node) {
                 // Together: a newer position with the chain of an older one looks like another log.
                 report.applied = applied.position;
                 report.chain = hex(&applied.chain);
                 report.halted = cluster.check_running().err().map(|error| error.to_string());
             }
             NodeStatus {
-                node: said.node,
-                reported_at: said.at,
+                node: reported.node,
+                reported_at: reported.at,
                 position: report.applied,
                 durable: report.durable,
                 lag: last.saturating_sub(report.applied),
@@ -245,12 +245,12 @@ fn trim(cluster: &Cluster) -> Result<(), LogError> {
     let Ok(reports) = cluster.log.reports() else {
         return Ok(());
     };
-    let Some(newest) = reports.iter().map(|said| said.at).max() else {
+    let Some(newest) = reports.iter().map(|report| report.at).max() else {
         return Ok(());
     };
     let heard_since = newest.plus_seconds(-NODE_SILENT_SECONDS);
-    let live = reports.iter().filter(|said| said.at >= heard_since);
-    let durable = live.map(|said| Report::of(&said.report).durable);
+    let live = reports.iter().filter(|report| report.at >= heard_since);
+    let durable = live.map(|report| Report::parse(&report.report).durable);
     let below = durable.min().unwrap_or(0).saturating_sub(LOG_ENTRIES_KEPT);
     if below > cluster.log.bounds(0)?.first {
         cluster.log.trim(below)?;

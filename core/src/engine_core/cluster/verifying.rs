@@ -24,15 +24,15 @@ impl EngineCore {
             // It is appended again with the same id, so nothing is in doubt.
             let begun = cluster.append_configuration(own, Some(fresh));
             begun.map_err(|error| {
-                let said = "the first entry of the log could not be appended yet";
-                EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+                let message = "the first entry of the log could not be appended yet";
+                EngineError::caused(ErrorKind::StorageUnavailable, message, error)
             })?;
         }
         let first = cluster.log.read(1, 1, Duration::ZERO);
         let first = first.map_err(|error| cluster.read_failed(error))?;
         let Some(first) = first.first().filter(|first| first.position == 1) else {
-            let said = "the log has no first entry, though it acknowledged one";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+            let message = "the log has no first entry, though it acknowledged one";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         };
         let begins_empty = begins_empty(&first.body);
         if first.id == own {
@@ -45,9 +45,9 @@ impl EngineCore {
                 return Err(cluster.foreign());
             }
             if !begins_empty {
-                let said = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
+                let message = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
                             address of another node";
-                return Err(cluster.halt(ErrorKind::StorageUnavailable, said));
+                return Err(cluster.halt(ErrorKind::StorageUnavailable, message));
             }
         }
         Ok(())
@@ -68,8 +68,9 @@ impl EngineCore {
             return Ok(());
         }
         let Ok(verifying) = cluster.verifying.try_lock() else {
-            let said = "the log that the nodes share is being looked for; send the request again";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+            let message =
+                "the log that the nodes share is being looked for; send the request again";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         };
         self.verify_now(cluster, &verifying)
     }
@@ -146,12 +147,12 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
     } else if first.is_some_and(|first| first.id.0 != applied.fleet) {
         cluster.other_log(ErrorKind::Configuration, "the log is that of another fleet")
     } else if applied.position > bounds.last {
-        let said = format!(
+        let message = format!(
             "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Export what \
              this node holds, then remove its file and start it again",
             bounds.last, applied.position
         );
-        cluster.halt(ErrorKind::Corrupted, said)
+        cluster.halt(ErrorKind::Corrupted, message)
     } else {
         cluster.lost_entries(applied.position)
     }

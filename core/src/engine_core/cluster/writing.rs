@@ -156,10 +156,10 @@ fn too_long(write: &Write, body_max: usize) -> Option<EngineError> {
     let (_, bytes) = write.logged.as_ref()?;
     let bytes = bytes.len() + EntryWriter::OVERHEAD_BYTES;
     (bytes > body_max).then(|| {
-        let said = format!(
+        let message = format!(
             "the write takes {bytes} bytes, and the log that the nodes share {body_max} at most"
         );
-        EngineError::new(ErrorKind::InvalidParameter, said)
+        EngineError::new(ErrorKind::InvalidParameter, message)
     })
 }
 
@@ -173,24 +173,24 @@ fn refused(error: EngineError) -> EngineError {
     if !halts.contains(&error.kind()) {
         return error;
     }
-    let said = "this node applies nothing more, so it takes no writes";
-    EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+    let message = "this node applies nothing more, so it takes no writes";
+    EngineError::caused(ErrorKind::StorageUnavailable, message, error)
 }
 
 /// The error of writes of which some are in the log.
 fn in_doubt(error: EngineError) -> EngineError {
-    let said = "the log failed between two entries of one commit";
-    EngineError::caused(ErrorKind::Indeterminate, said, error)
+    let message = "the log failed between two entries of one commit";
+    EngineError::caused(ErrorKind::Indeterminate, message, error)
 }
 
 /// The error of a write whose entry was applied again, after a failure of the file.
 fn outcome_unknown() -> EngineError {
-    let said = "the write is in the log and applied, or refused by a rule; the file failed meanwhile, so which of the two is not known";
-    EngineError::new(ErrorKind::Indeterminate, said)
+    let message = "the write is in the log and applied, or refused by a rule; the file failed meanwhile, so which of the two is not known";
+    EngineError::new(ErrorKind::Indeterminate, message)
 }
 
 /// The error of a write that is in the log and could not be applied here.
 fn in_the_log(error: EngineError) -> EngineError {
-    let said = "the write is in the log, but this node could not apply it yet";
-    EngineError::caused(ErrorKind::Indeterminate, said, error)
+    let message = "the write is in the log, but this node could not apply it yet";
+    EngineError::caused(ErrorKind::Indeterminate, message, error)
 }

@@ -76,10 +76,10 @@ macro_rules! log {
             fn sampled(self, random: &mut proptest::test_runner::TestRunner) -> tests::samples::Sample {
                 use tests::samples::{Sample, Sampled};
                 match self {
-                    $(Self::$name => Sample::of($name::sampled(random)),)+
+                    $(Self::$name => Sample::new($name::sampled(random)),)+
                     $(Self::$variant => {
                         $(let $value = Sampled::sampled(random);)+
-                        Sample::of($many::$variant($($value),+))
+                        Sample::new($many::$variant($($value),+))
                     })+
                 }
             }

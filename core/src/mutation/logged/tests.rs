@@ -119,7 +119,7 @@ proptest! {
 
 #[test]
 fn mutation_of_a_known_type_is_that_type() {
-    let body = body_of([&Sample::of(CompleteAction(300))]);
+    let body = body_of([&Sample::new(CompleteAction(300))]);
     let logged = EntryReader::new(&body).unwrap().next().unwrap().unwrap();
     assert_eq!(logged.decode::<CompleteAction>().unwrap().0, 300);
     for other in [
@@ -132,7 +132,7 @@ fn mutation_of_a_known_type_is_that_type() {
 
 #[test]
 fn mutation_with_the_bytes_of_another_is_not_that_one() {
-    let body = body_of([&Sample::of(CompleteAction(0))]);
+    let body = body_of([&Sample::new(CompleteAction(0))]);
     let logged = EntryReader::new(&body).unwrap().next().unwrap().unwrap();
     let other = logged.decode::<TouchKeys>().unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Corrupted);
@@ -167,7 +167,7 @@ fn parts_of_telemetry_hold_all_of_it_and_fit_an_entry_each() {
     assert!(blocks_of_parts.eq(blocks.iter()));
     let bodies: Vec<_> = parts
         .into_iter()
-        .map(|part| body_of([&Sample::of(part)]))
+        .map(|part| body_of([&Sample::new(part)]))
         .collect();
     assert_eq!(bodies.len(), 3);
     assert!(bodies.iter().all(|body| body.len() <= LOG_ENTRY_BYTES));

@@ -93,22 +93,22 @@ fn mutations() -> Vec<Sample> {
         founds: Some(true),
     };
     let mut all = vec![
-        Sample::of(configure),
-        Sample::of(act),
-        Sample::of(CompleteAction(7)),
-        Sample::of(fail),
-        Sample::of(refusal),
-        Sample::of(place),
-        Sample::of(release),
-        Sample::of(import()),
-        Sample::of(issue()),
-        Sample::of(revoke),
-        Sample::of(TouchKeys(vec![(1, now()), (300, now().plus_seconds(-60))])),
+        Sample::new(configure),
+        Sample::new(act),
+        Sample::new(CompleteAction(7)),
+        Sample::new(fail),
+        Sample::new(refusal),
+        Sample::new(place),
+        Sample::new(release),
+        Sample::new(import()),
+        Sample::new(issue()),
+        Sample::new(revoke),
+        Sample::new(TouchKeys(vec![(1, now()), (300, now().plus_seconds(-60))])),
     ];
     all.extend(inventory());
-    all.push(Sample::of(remove));
-    all.push(Sample::of(telemetry()));
-    all.extend(upkeep().map(Sample::of));
+    all.push(Sample::new(remove));
+    all.push(Sample::new(telemetry()));
+    all.extend(upkeep().map(Sample::new));
     all.extend(dispatched());
     all.push(removal());
     all.push(access());
@@ -116,7 +116,7 @@ fn mutations() -> Vec<Sample> {
 }
 
 fn access() -> Sample {
-    Sample::of(AuditAccess {
+    Sample::new(AuditAccess {
         action: AuditAction::QueryExport,
         detail: Some("d".into()),
         refused: None,
@@ -130,7 +130,7 @@ fn removal() -> Sample {
         stream: Some(Stream::Activity),
         before: Some(now()),
     };
-    Sample::of(RemoveTelemetry::Begin(selection, desk()))
+    Sample::new(RemoveTelemetry::Begin(selection, desk()))
 }
 
 fn dispatched() -> [Sample; 2] {
@@ -146,7 +146,7 @@ fn dispatched() -> [Sample; 2] {
         attempt: 2,
         note: "r-".into(),
     };
-    [Sample::of(dispatch), Sample::of(note)]
+    [Sample::new(dispatch), Sample::new(note)]
 }
 
 fn import() -> ImportWorkspaces {
@@ -205,8 +205,8 @@ fn inventory() -> [Sample; 2] {
         ..Workspace::default()
     };
     [
-        Sample::of(put),
-        Sample::of(PutWorkspaces(vec![workspace, other])),
+        Sample::new(put),
+        Sample::new(PutWorkspaces(vec![workspace, other])),
     ]
 }
 

@@ -29,7 +29,7 @@ pub(in crate::mutation::logged) struct Sample {
 }
 
 impl Sample {
-    pub(in crate::mutation::logged) fn of(mutation: impl Mutation) -> Self {
+    pub(in crate::mutation::logged) fn new(mutation: impl Mutation) -> Self {
         let mut encoder = Encoder::default();
         mutation.encode(&mut encoder);
         Self {
@@ -199,7 +199,7 @@ pub(super) fn telemetry_of(records: &[(Record, Timestamp)]) -> Telemetry {
     }
     let telemetry = Telemetry::new(arrivals);
     // Of these, no block has memory for more than its bytes.
-    let bytes = Sample::of(telemetry).bytes;
+    let bytes = Sample::new(telemetry).bytes;
     decode(Tag::Telemetry, &bytes).unwrap()
 }
 
