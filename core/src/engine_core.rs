@@ -57,7 +57,7 @@ pub(crate) struct Injected {
     pub(crate) fill_random: Box<FillRandom>,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) free_space: Option<Box<FreeSpace>>,
-    /// Nothing outlives the store, so telemetry is answered before its commit.
+    /// Nothing outlives the store, so telemetry is acknowledged before its commit.
     pub(crate) volatile: bool,
     /// The log that this engine shares, and its name as a node.
     #[cfg(feature = "cluster")]
@@ -301,8 +301,8 @@ impl EngineCore {
         })
     }
 
-    /// The id of a log of the queue that begins. Not made as trace ids are: from one of those a client could tell it, and with
-    /// it what a commit that was cut short must hold to look whole.
+    /// Id of a new queue log, from the host's secure randomness: clients see trace ids and could otherwise forge bytes that pass as a
+    /// frame.
     fn new_log_id(&self) -> Result<u64> {
         let mut id = [0; 8];
         if !(self.injected.fill_random)(&mut id) {
@@ -376,8 +376,5 @@ impl std::fmt::Debug for EngineCore {
 }
 
 fn no_random() -> EngineError {
-    EngineError::new(
-        ErrorKind::Internal,
-        "no random bytes can be had from the host",
-    )
+    EngineError::new(ErrorKind::Internal, "the host's random source failed")
 }

@@ -124,7 +124,7 @@ impl EngineBuilder {
     }
 
     /// Makes the engine a node of a fleet: all engines that share `log` hold the same, and a write is acknowledged once it is in the log
-    /// and can be seen here. `node` is its name among them. Other writes of this engine's store wait for those, so the log should answer
+    /// and can be seen here. `node` is its name among them. Other writes of this engine's store wait for those, so the log should respond
     /// within milliseconds.
     ///
     /// The store is a copy that can be made again from the log and the backup of another node, so it is synced once a second only. A
@@ -220,10 +220,10 @@ impl EngineBuilder {
 
     /// Opens what a backend holds that ends with the process, or begins a new store on it.
     ///
-    /// There, durable means no more than visible. So a record that is posted to a Stats endpoint is answered once it is
+    /// There, durable means no more than visible. So a record that is posted to a Stats endpoint is acknowledged once it is
     /// accepted, and committed with others: before the next read, whatever is read and by any caller, after some thousand
-    /// records, and when the engine is closed. Should that commit fail, records are gone that were answered with 200. All
-    /// other writes are answered after their commit, as ever. Never use this for a backend that keeps anything.
+    /// records, and when the engine is closed. Should that commit fail, records are lost that were acknowledged with 200. All
+    /// other writes are acknowledged after their commit, as ever. Never use this for a backend that keeps anything.
     ///
     /// # Errors
     /// Those of [`Self::open`].

@@ -95,7 +95,7 @@ impl Engine {
     /// The fleet as this node sees it; `None` without a log. Asks the log.
     ///
     /// # Errors
-    /// Those of a read. That the log cannot be reached is in the answer.
+    /// Those of a read. That the log cannot be reached is in the status.
     pub fn cluster_status(&self) -> Result<Option<ClusterStatus>> {
         self.core().cluster_status()
     }

@@ -34,7 +34,7 @@ impl EngineCore {
         waiting.wakers.len() - 1
     }
 
-    /// Has `waker` woken after the next commit with events. Whether there are some is to be looked at after this again.
+    /// Registers `waker` for the next commit with events. Check for events again afterwards.
     pub(crate) fn wait_for_events(&self, stream: usize, waker: &Waker) {
         let mut waiting = lock(&self.event_waiters.0);
         if waiting.closed {
@@ -48,7 +48,7 @@ impl EngineCore {
         drop(replaced);
     }
 
-    /// Nobody waits for that stream any longer; its number may be given to another one.
+    /// Ends a stream; its number may be given to another one.
     pub(crate) fn end_event_stream(&self, stream: usize) {
         let mut waiting = lock(&self.event_waiters.0);
         let waker = waiting.wakers.get_mut(stream).and_then(Option::take);

@@ -19,7 +19,7 @@ pub(super) struct Intake(Mutex<Gathering>);
 #[derive(Debug, Default)]
 struct Gathering {
     arrivals: Arrivals,
-    /// What those who wait for these records wait for; `None` when there are none.
+    /// The claim that the callers of these records share; `None` when there are none.
     claim: Option<Claim>,
     /// Records accepted and not durable yet, those being committed included.
     in_flight: u64,
@@ -50,7 +50,7 @@ impl EngineCore {
         times(record.sent_time(), self.now(), days, self.swept())
     }
 
-    /// Puts a record behind those that wait. `None` on a volatile store: there is nothing to wait for.
+    /// Queues a record for the next commit. `None` on a volatile store: there is nothing to wait for.
     pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Option<Claim>> {
         let times = self.times(record);
         let mut gathering = self.intake.lock();
@@ -72,7 +72,8 @@ impl EngineCore {
         Ok(None)
     }
 
-    /// Lets all telemetry be seen that was answered: on a volatile store that is before its commit. Not for the caller that commits.
+    /// Commits the telemetry that was acknowledged, so that reads see it: on a volatile store that is before its commit. Not for the
+    /// caller that commits.
     pub(crate) fn settle(&self) {
         if !self.injected.volatile {
             return;
@@ -102,7 +103,7 @@ impl EngineCore {
         batch.push(record, times.received_at, times.filed_at);
     }
 
-    /// Puts a batch behind those that wait: all of it, or nothing.
+    /// Queues a batch for the next commit: all of it, or nothing.
     pub(crate) fn accept_all(&self, batch: Arrivals) -> Result<Claim> {
         self.make_room(&mut self.intake.lock(), batch.records())?;
         let batch = Arriving::Batch(Box::new(batch));

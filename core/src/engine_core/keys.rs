@@ -42,7 +42,7 @@ impl EngineCore {
         Ok((secret, hash))
     }
 
-    /// Counts one request of a key; answers the seconds to wait when it made too many in this minute.
+    /// Counts one request of a key; returns the seconds to wait when it made too many in this minute.
     pub(crate) fn throttle(&self, key: u64) -> Option<u32> {
         let max = self.config.limits.key_requests_per_minute?;
         let seconds = self.now().ticks().div_euclid(10_000_000);

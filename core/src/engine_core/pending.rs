@@ -36,7 +36,7 @@ impl<T> Output<T> {
 }
 
 impl EngineCore {
-    /// Puts a mutation behind those that are pending. What it returns is kept for its caller.
+    /// Queues a mutation for the next commit. What it returns is kept for its caller.
     pub(crate) fn submit<M: Mutation>(&self, mutation: M) -> PendingWrite<M::Output> {
         let output = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&output);

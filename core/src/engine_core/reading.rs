@@ -28,7 +28,7 @@ impl EngineCore {
         Reader::with_queue(&self.store, self.now(), wanted)
     }
 
-    /// Reads rollups as of now. A short queue is filed first, so that the answer has all that was accepted until now; a longer one is left
+    /// Reads rollups as of now. A short queue is filed first, so that the rows have all that was accepted until now; a longer one is left
     /// to upkeep.
     pub(crate) fn rollup_reader(&self) -> Result<Reader> {
         let unfiled = self.file_short_queue();

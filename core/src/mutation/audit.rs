@@ -128,7 +128,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Writes the row; answers its number.
+    /// Writes the row; returns its number.
     pub(super) fn write_row(&mut self, row: Row, result: AuditResult) -> Result<u64> {
         let mut entry = row.entry;
         entry.id = meta::next(self.tables, meta::Sequence::Audit)?;

@@ -33,7 +33,7 @@ pub(crate) enum Maintenance {
     Seal(Box<Sealing>),
     /// Writes a step of building the rollups of an older file.
     RollUp(Box<Built>),
-    /// Removes audit rows that are old by that time, behind the number a step before answered. The first step also removes the keys that
+    /// Removes audit rows that are old by that time, after the number that the step before returned. The first step also removes the keys that
     /// ended as long ago.
     DropAudit(Timestamp, Option<u64>),
     /// Removes events with numbers below this.
@@ -162,7 +162,7 @@ impl Context<'_, '_> {
         let held = held::names(self.tables)?;
         let mut old = Vec::new();
         audit::scan_after(self.tables, after, &mut |row| {
-            // Written while the clock was ahead: it must not hide the old ones behind it.
+            // Written while the clock was ahead: it must not hide the old ones after it.
             if row.time > now {
                 return Ok(Step::Continue(()));
             }
