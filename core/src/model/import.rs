@@ -1,6 +1,6 @@
 //! What an import reads, and what it reports.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::field::record;
 use super::{Nullable, Workspace};
@@ -82,7 +82,7 @@ impl WorkspacePatch {
 }
 
 /// What an import has done.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportReport {
@@ -100,7 +100,7 @@ pub struct ImportReport {
 }
 
 /// A line of a bulk request that was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineError {
@@ -116,7 +116,7 @@ pub struct LineError {
 }
 
 /// Something in an import that was read but probably not meant, such as a misspelled name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineWarning {

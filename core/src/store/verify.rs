@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use serde::Serialize;
+
 use crate::error::{EngineError, Result, error_chain};
 
 use super::opening::caught;
@@ -10,7 +12,8 @@ use super::telemetry::{history, queue};
 use super::{audit, events, keys, meta, pending, workspaces};
 
 /// What a check found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CheckReport {
     /// What is broken, a sentence each; empty when the store is whole.

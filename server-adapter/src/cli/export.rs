@@ -1,19 +1,20 @@
 //! `export`: telemetry, workspaces or the audit of a store or of a running server.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deskfleet::ExportFormat;
 
 use super::configuration::Configuration;
 use super::export_args::{ExportArgs, FileFormat};
 use super::export_file::ExportFile;
-use super::export_source::{Source, Unwritten};
+use super::export_rows::{self, Chunks};
+use super::export_source::{Source, telemetry_query};
 use super::failure::Failure;
 use super::output::{counted, say};
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::{export_records, export_rows};
+use super::progress_line::ProgressLine;
 
 pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let format = match args.format {
@@ -21,17 +22,33 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         FileFormat::Csv => ExportFormat::Csv,
         FileFormat::Parquet => return parquet::run(args, configuration),
     };
-    let output = args.output.filter(|path| path != Path::new("-"));
-    let output = Output::create(output, args.server.key_file.as_deref())?;
+    let path = args.output.filter(|path| path != Path::new("-"));
+    let create = |path: &Path| ExportFile::create(path, args.server.key_file.as_deref());
+    let mut file = path.as_deref().map(create).transpose()?;
     let source = Source::open(&args.server, configuration)?;
-    let (rows, span) = (args.rows.stream(), (args.from, args.to));
-    output.write(|out| match rows {
-        Ok(stream) => {
-            let query = export_records::query(stream, span, args.instance);
-            export_records::write(&source, &query, format, out)
-        }
-        Err(rows) => export_rows::write(export_rows::rows(source, rows, span), rows, format, out),
-    })
+    let span = (args.from, args.to);
+    let chunks = match args.rows.stream() {
+        Ok(stream) => source.telemetry(&telemetry_query(stream, span, args.instance), format)?,
+        Err(rows) => export_rows::lines(source.rows(rows, span), rows, format),
+    };
+    let written = match &mut file {
+        Some(file) => write(chunks, format, file.writer())?.and_then(|count| {
+            file.keep()?;
+            Ok(count)
+        }),
+        None => match write(chunks, format, io::stdout().lock())? {
+            // The reader has read enough, such as `head`.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written,
+        },
+    };
+    let name = path.map_or_else(
+        || "standard output".to_owned(),
+        |path| path.display().to_string(),
+    );
+    let count = written.map_err(|error| Failure::cannot_write(&name, &error))?;
+    say!("{} written to {name}", counted(count, "row"));
+    Ok(())
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -39,66 +56,70 @@ mod parquet {
     use super::{Configuration, ExportArgs, Failure};
 
     pub(super) fn run(_args: ExportArgs, _: &Configuration) -> Result<(), Failure> {
-        let said = "this deskfleet was built without Parquet; build it with\n  \
+        let message = "this deskfleet was built without Parquet; build it with\n  \
             cargo build --release -p deskfleet-server --features parquet";
-        Err(Failure(said.to_owned()))
+        Err(Failure(message.to_owned()))
     }
 }
 
-/// Where the rows go.
-struct Output {
-    /// `None` is standard output.
-    file: Option<(PathBuf, ExportFile)>,
-}
-
-impl Output {
-    fn create(path: Option<PathBuf>, key_file: Option<&Path>) -> Result<Self, Failure> {
-        let create = |path: PathBuf| {
-            let file = ExportFile::create(&path, key_file)?;
-            Ok::<_, Failure>((path, file))
-        };
-        let file = path.map(create).transpose()?;
-        Ok(Self { file })
-    }
-
-    /// Writes what `write` writes, which returns the number of rows, and says so.
-    fn write(
-        self,
-        write: impl FnOnce(&mut dyn Write) -> Result<u64, Unwritten>,
-    ) -> Result<(), Failure> {
-        let (written, name) = if let Some((path, mut file)) = self.file {
-            let written = through_buffer(file.writer(), write);
-            let written = written.and_then(|count| {
-                file.keep()?;
-                Ok(count)
-            });
-            (written, path.display().to_string())
-        } else {
-            let written = through_buffer(io::stdout().lock(), write);
-            if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
-            {
-                // The reader has read enough, such as `head`.
-                return Ok(());
-            }
-            (written, "standard output".to_owned())
-        };
-        let count = written.map_err(|unwritten| match unwritten {
-            Unwritten::Rows(failure) => failure,
-            Unwritten::Output(error) => {
-                Failure::caused(format_args!("cannot write to {name}"), &error)
-            }
-        })?;
-        say!("{} written to {name}", counted(count, "row"));
-        Ok(())
-    }
-}
-
-fn through_buffer<W: Write>(
-    out: W,
-    write: impl FnOnce(&mut dyn Write) -> Result<u64, Unwritten>,
-) -> Result<u64, Unwritten> {
+/// Writes all chunks; returns the number of rows, or why they cannot be written.
+fn write(
+    chunks: Chunks<'_>,
+    format: ExportFormat,
+    out: impl Write,
+) -> Result<io::Result<u64>, Failure> {
     let mut out = BufWriter::new(out);
-    let count = write(&mut out)?;
-    out.flush()?;
-    Ok(count)
+    let mut progress = ProgressLine::new(None);
+    let mut lines = Lines::default();
+    for chunk in chunks {
+        let chunk = chunk?;
+        if let Err(error) = out.write_all(&chunk) {
+            return Ok(Err(error));
+        }
+        progress.advance(chunk.len());
+        lines.count(&chunk, format);
+    }
+    let head = u64::from(format == ExportFormat::Csv);
+    Ok(out.flush().map(|()| lines.ended.saturating_sub(head)))
+}
+
+/// Counts lines.
+#[derive(Debug, Default)]
+struct Lines {
+    ended: u64,
+    /// Whether the text is within a quoted cell of CSV, which may have line breaks.
+    in_quotes: bool,
+}
+
+impl Lines {
+    fn count(&mut self, text: &[u8], format: ExportFormat) {
+        for byte in text {
+            match byte {
+                b'"' if format == ExportFormat::Csv => self.in_quotes = !self.in_quotes,
+                b'\n' if !self.in_quotes => self.ended += 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_whatever_their_texts_hold() {
+        for (format, text, expected) in [
+            (ExportFormat::Ndjson, "{\"a\":\"\\\"\"}\n{}\n", 2),
+            (ExportFormat::Csv, "a,b\r\n\"\"\"\n\",1\r\n", 1),
+            (ExportFormat::Csv, "", 0),
+        ] {
+            let halves = text.split_at(text.len() / 2);
+            let chunks = [halves.0, halves.1].map(|half| Ok(half.to_owned().into()));
+            let mut out = Vec::new();
+            let written = write(Box::new(chunks.into_iter()), format, &mut out);
+            assert_eq!(written.unwrap().unwrap(), expected, "{text}");
+            assert_eq!(out, text.as_bytes());
+        }
+    }
 }

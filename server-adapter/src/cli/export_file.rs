@@ -25,15 +25,13 @@ impl ExportFile {
     /// # Errors
     /// When what is at `path` must not be replaced: a store, the file of the key, or no file; or when none can be created.
     pub(super) fn create(path: &Path, key_file: Option<&Path>) -> Result<Self, Failure> {
-        let unwritten = |error: &io::Error| {
-            Failure::caused(format_args!("cannot write to {}", path.display()), error)
-        };
+        let unwritten = |error: &io::Error| Failure::cannot_write(path.display(), error);
         let mut part = path.to_owned().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
         // What an export that was killed has left is replaced.
-        for place in [path, &part] {
-            check_replaceable(place, key_file)?;
+        for replaced in [path, &part] {
+            check_replaceable(replaced, key_file)?;
         }
         match fs::remove_file(&part) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritten(&error)),
@@ -76,7 +74,7 @@ impl Drop for ExportFile {
 
 fn check_replaceable(path: &Path, key_file: Option<&Path>) -> Result<(), Failure> {
     let name = path.display();
-    let failed = |error: &io::Error| Failure::caused(format_args!("cannot read {name}"), error);
+    let failed = |error: &io::Error| Failure::cannot_read(path, error);
     let about = match fs::symlink_metadata(path) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

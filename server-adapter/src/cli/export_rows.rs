@@ -1,7 +1,6 @@
 //! Workspaces and the audit, as lines of JSON or as CSV.
 
-use std::io::{self, Write};
-
+use bytes::Bytes;
 use deskfleet::limits::PAGE_ITEMS_MAX;
 use deskfleet::{
     AuditEntry, AuditQuery, Engine, ExportFormat, Timestamp, Workspace, WorkspaceList,
@@ -13,12 +12,16 @@ use serde_json::{Map, Value};
 
 use super::client::Client;
 use super::export_args::ListedRows;
-use super::export_source::{Source, Unwritten};
 use super::failure::Failure;
+use super::server_url::target;
 
 /// One row, as JSON.
 pub(super) type Row = Box<RawValue>;
-pub(super) type Rows = Box<dyn Iterator<Item = Result<Row, Failure>>>;
+/// Ends after the first failure.
+pub(super) type Rows<'s> = Box<dyn Iterator<Item = Result<Row, Failure>> + 's>;
+
+/// A text, chunk by chunk. Ends after the first failure.
+pub(super) type Chunks<'s> = Box<dyn Iterator<Item = Result<Bytes, Failure>> + 's>;
 
 /// Which of the rows, by their time; of workspaces all.
 pub(super) type Span = (Option<Timestamp>, Option<Timestamp>);
@@ -50,14 +53,6 @@ const AUDIT_FIELDS: [&str; 14] = [
     "apiKeyId",
 ];
 
-/// The rows of a source, without those outside the span.
-pub(super) fn rows(source: Source, rows: ListedRows, span: Span) -> Rows {
-    match source {
-        Source::Store(engine) => rows_of_store(&engine, rows, span),
-        Source::Server(client) => rows_of_server(*client, rows, span),
-    }
-}
-
 /// The members of a row, in their order.
 pub(super) fn columns(rows: ListedRows) -> &'static [&'static str] {
     match rows {
@@ -66,7 +61,7 @@ pub(super) fn columns(rows: ListedRows) -> &'static [&'static str] {
     }
 }
 
-fn rows_of_store(engine: &Engine, rows: ListedRows, (from, to): Span) -> Rows {
+pub(super) fn of_store(engine: &Engine, rows: ListedRows, (from, to): Span) -> Rows<'_> {
     fn row(value: &impl Serialize) -> Result<Row, Failure> {
         to_raw_value(value).map_err(|error| Failure::caused("cannot write JSON", &error))
     }
@@ -100,26 +95,28 @@ struct Page {
     next_token: Option<String>,
 }
 
-/// Ends after the first failure.
-fn rows_of_server(client: Client, rows: ListedRows, (from, to): Span) -> Rows {
-    let list = match rows {
-        ListedRows::Workspaces => "workspaces",
-        ListedRows::Audit => "audit",
+pub(super) fn of_server(client: &Client, rows: ListedRows, (from, to): Span) -> Rows<'_> {
+    let path = match rows {
+        ListedRows::Workspaces => "/operator/workspaces",
+        ListedRows::Audit => "/operator/audit",
     };
-    let mut path = format!("/operator/{list}?limit=500");
-    for (name, time) in [("from", from), ("to", to)] {
-        if let Some(time) = time {
-            path.extend(["&", name, "=", &time.to_string()]);
-        }
-    }
+    let page_target = move |name, value: String| {
+        let parameters = [
+            ("limit", Some(PAGE_ITEMS_MAX.to_string())),
+            ("from", from.map(|from| from.to_string())),
+            ("to", to.map(|to| to.to_string())),
+            (name, Some(value)),
+        ];
+        target(path, &parameters)
+    };
     // The audit has a row of the export, and not of each page.
-    let mut next = Some(format!("{path}&export=true"));
+    let mut next = Some(page_target("export", "true".to_owned()));
     let mut tokens = PageTokens::default();
     let pages = std::iter::from_fn(move || {
-        let page = page(&client, &next.take()?).and_then(|mut page| {
+        let page = page(client, &next.take()?).and_then(|mut page| {
             let token = tokens.next(page.next_token.take());
             let token = token.map_err(|repeated| Failure(repeated.to_string()))?;
-            next = token.map(|token| format!("{path}&nextToken={token}"));
+            next = token.map(|token| page_target("nextToken", token));
             Ok(page)
         });
         Some(page)
@@ -139,38 +136,27 @@ fn page(client: &Client, target: &str) -> Result<Page, Failure> {
         .map_err(|error| Failure::caused("the server's response is not a page", &error))
 }
 
-/// Writes all rows and returns their number.
-pub(super) fn write(
-    rows: impl Iterator<Item = Result<Row, Failure>>,
-    rows_are: ListedRows,
-    format: ExportFormat,
-    out: &mut dyn Write,
-) -> Result<u64, Unwritten> {
-    let columns = columns(rows_are);
-    if format == ExportFormat::Csv {
-        write_fields(columns, out)?;
-    }
-    let mut count = 0;
-    for row in rows {
-        let row = row.map_err(Unwritten::Rows)?;
-        match format {
-            ExportFormat::Ndjson => writeln!(out, "{row}")?,
-            ExportFormat::Csv => {
-                let row: Map<String, Value> = serde_json::from_str(row.get())
-                    .map_err(|error| Failure::caused("a row is not an object", &error))
-                    .map_err(Unwritten::Rows)?;
-                let fields = columns.iter().map(|column| match row.get(*column) {
-                    None | Some(Value::Null) => String::new(),
-                    Some(Value::String(text)) if rows_are == ListedRows::Audit => no_formula(text),
-                    Some(Value::String(text)) => text.clone(),
-                    Some(other) => other.to_string(),
-                });
-                write_fields(fields, out)?;
-            }
-        }
-        count += 1;
-    }
-    Ok(count)
+/// The rows as text, in CSV after a line of the names.
+pub(super) fn lines(rows: Rows<'_>, rows_are: ListedRows, format: ExportFormat) -> Chunks<'_> {
+    let head = (format == ExportFormat::Csv).then(|| Ok(csv_line(columns(rows_are))));
+    let line = move |row: Result<Row, Failure>| match format {
+        ExportFormat::Ndjson => row.map(|row| format!("{row}\n")),
+        ExportFormat::Csv => csv_row(&row?, rows_are),
+    };
+    let lines = head.into_iter().chain(rows.map(line));
+    Box::new(lines.map(|line| line.map(Bytes::from)))
+}
+
+fn csv_row(row: &Row, rows_are: ListedRows) -> Result<String, Failure> {
+    let row: Map<String, Value> = serde_json::from_str(row.get())
+        .map_err(|error| Failure::caused("a row is not an object", &error))?;
+    let cells = columns(rows_are).iter().map(|column| match row.get(*column) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) if rows_are == ListedRows::Audit => no_formula(text),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    });
+    Ok(csv_line(cells))
 }
 
 /// A text of the audit, which is read by spreadsheets and never imported: callers write some of them.
@@ -179,23 +165,17 @@ fn no_formula(text: &str) -> String {
     format!("{}{text}", if apostrophe { "'" } else { "" })
 }
 
-/// One line of CSV (RFC 4180); a field is quoted where it must be.
-fn write_fields<T: AsRef<str>>(
-    fields: impl IntoIterator<Item = T>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut separator = "";
-    for field in fields {
-        let field = field.as_ref();
-        let quoted = field.contains(['"', ',', '\n', '\r']) || field.trim() != field;
-        if quoted {
-            write!(out, "{separator}\"{}\"", field.replace('"', "\"\""))?;
-        } else {
-            write!(out, "{separator}{field}")?;
+/// One line of CSV (RFC 4180); a cell is quoted where it must be.
+fn csv_line<T: AsRef<str>>(cells: impl IntoIterator<Item = T>) -> String {
+    let quoted = |cell: T| {
+        let cell = cell.as_ref();
+        if cell.contains(['"', ',', '\n', '\r']) || cell.trim() != cell {
+            return format!("\"{}\"", cell.replace('"', "\"\""));
         }
-        separator = ",";
-    }
-    out.write_all(b"\r\n")
+        cell.to_owned()
+    };
+    let cells: Vec<_> = cells.into_iter().map(quoted).collect();
+    cells.join(",") + "\r\n"
 }
 
 #[cfg(test)]
@@ -203,9 +183,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_fields_are_quoted_where_they_must_be() {
-        let mut line = Vec::new();
-        let fields = [
+    fn csv_cell_is_quoted_where_it_must_be() {
+        let cells = [
             "plain",
             "",
             "a,b",
@@ -214,9 +193,8 @@ mod tests {
             " space",
             "Grün",
         ];
-        write_fields(fields, &mut line).unwrap();
         assert_eq!(
-            String::from_utf8(line).unwrap(),
+            csv_line(cells),
             "plain,,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" space\",Grün\r\n"
         );
     }
@@ -224,12 +202,8 @@ mod tests {
     #[test]
     fn formulas_are_made_text_in_the_audit_alone() {
         let csv = |rows_are, row: &str| {
-            let rows = [Ok(RawValue::from_string(row.to_owned()).unwrap())];
-            let mut out = Vec::new();
-            let written = write(rows.into_iter(), rows_are, ExportFormat::Csv, &mut out);
-            assert!(matches!(written, Ok(1)));
-            let text = String::from_utf8(out).unwrap();
-            text.split_once("\r\n").unwrap().1.to_owned()
+            let row = RawValue::from_string(row.to_owned()).unwrap();
+            csv_row(&row, rows_are).unwrap()
         };
         for first in ["=", "+", "-", "@", "\\t", "\\r"] {
             let row = format!("{{\"id\":-1,\"requester\":\"{first}cmd\",\"detail\":\"a=b\"}}");

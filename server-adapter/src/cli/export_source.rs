@@ -1,13 +1,14 @@
-//! Where an export reads, and why one ends early.
+//! Where an export reads: a store, or a running server.
 
-use std::io;
-
-use deskfleet::Engine;
+use deskfleet::{Engine, ExportFormat, ExportQuery, Stream};
 
 use super::client::Client;
 use super::configuration::Configuration;
+use super::export_args::ListedRows;
+use super::export_rows::{self, Chunks, Rows, Span};
 use super::failure::Failure;
 use super::server_args::ServerArgs;
+use super::server_url::target;
 use super::store::open_read_only;
 
 const WHEN_LOCKED: &str =
@@ -17,6 +18,19 @@ const WHEN_LOCKED: &str =
 pub(super) enum Source {
     Store(Engine),
     Server(Box<Client>),
+}
+
+pub(super) fn telemetry_query(
+    stream: Stream,
+    (from, to): Span,
+    instance_id: Option<String>,
+) -> ExportQuery {
+    ExportQuery {
+        from,
+        to,
+        instance_id,
+        ..ExportQuery::new(stream)
+    }
 }
 
 impl Source {
@@ -29,16 +43,43 @@ impl Source {
             None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
         })
     }
-}
 
-/// Why an export ended before its last row.
-pub(super) enum Unwritten {
-    Rows(Failure),
-    Output(io::Error),
-}
+    /// The bytes of `/query/export`.
+    pub(super) fn telemetry(
+        &self,
+        query: &ExportQuery,
+        format: ExportFormat,
+    ) -> Result<Chunks<'_>, Failure> {
+        let client = match self {
+            Self::Store(engine) => {
+                let mut body = engine.export_body(query.clone(), format)?;
+                return Ok(Box::new(std::iter::from_fn(move || {
+                    body.next_chunk().map_err(Failure::from).transpose()
+                })));
+            }
+            Self::Server(client) => client,
+        };
+        let format = match format {
+            ExportFormat::Ndjson => "ndjson",
+            ExportFormat::Csv => "csv",
+        };
+        let parameters = [
+            ("stream", Some(query.stream.name().to_owned())),
+            ("format", Some(format.to_owned())),
+            ("from", query.from.map(|from| from.to_string())),
+            ("to", query.to.map(|to| to.to_string())),
+            ("instanceId", query.instance_id.clone()),
+        ];
+        Ok(Box::new(
+            client.download(&target("/query/export", &parameters))?,
+        ))
+    }
 
-impl From<io::Error> for Unwritten {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
+    /// Workspaces or the audit, without what is outside the span.
+    pub(super) fn rows(&self, rows: ListedRows, span: Span) -> Rows<'_> {
+        match self {
+            Self::Store(engine) => export_rows::of_store(engine, rows, span),
+            Self::Server(client) => export_rows::of_server(client, rows, span),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 
 use deskfleet::{EngineError, error_chain};
 
@@ -13,6 +14,15 @@ impl Failure {
     /// A failure with an error and its causes after the sentence.
     pub(crate) fn caused(what: impl fmt::Display, error: &dyn Error) -> Self {
         Self(format!("{what}: {}", error_chain(error)))
+    }
+
+    pub(crate) fn cannot_read(file: &Path, error: &dyn Error) -> Self {
+        Self::caused(format_args!("cannot read {}", file.display()), error)
+    }
+
+    /// `place` is a file or what else is written to.
+    pub(crate) fn cannot_write(place: impl fmt::Display, error: &dyn Error) -> Self {
+        Self::caused(format_args!("cannot write to {place}"), error)
     }
 }
 

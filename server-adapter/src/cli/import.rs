@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
-use deskfleet::WorkspaceImport;
-use serde::Deserialize;
+use deskfleet::{ImportReport, WorkspaceImport};
 
 use super::args::ImportArgs;
 use super::client::Client;
@@ -15,29 +14,6 @@ use super::failure::Failure;
 use super::output::{data, say, visible};
 use super::progress_line::ProgressLine;
 use super::store::{self, must_exist, open_to_change};
-
-/// The result of an import, as `POST /operator/workspaces` returns it.
-#[derive(Debug, Deserialize)]
-struct Report {
-    upserted: u64,
-    rejected: u64,
-    /// The first of the rejected ones.
-    errors: Vec<LineError>,
-    warnings: Vec<LineWarning>,
-}
-
-#[derive(Debug, Deserialize)]
-struct LineError {
-    line: u64,
-    column: Option<u64>,
-    message: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct LineWarning {
-    line: u64,
-    message: String,
-}
 
 pub(crate) fn run(args: &ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
@@ -129,8 +105,7 @@ impl Input {
                 length: None,
             });
         }
-        let what = format_args!("cannot read {}", file.display());
-        let bytes = File::open(file).map_err(|error| Failure::caused(what, &error))?;
+        let bytes = File::open(file).map_err(|error| Failure::cannot_read(file, &error))?;
         // Pipes and devices have no length.
         let about = bytes.metadata().ok().filter(std::fs::Metadata::is_file);
         Ok(Self {
@@ -142,28 +117,31 @@ impl Input {
 
 /// The report as data, and its lines for people; on a terminal these alone, so that nothing is there twice.
 fn print(report: &[u8]) -> Result<(), Failure> {
-    let said: Report = serde_json::from_slice(report)
+    let ImportReport {
+        upserted,
+        rejected,
+        errors,
+        warnings,
+        ..
+    } = serde_json::from_slice(report)
         .map_err(|error| Failure::caused("this is not the result of an import", &error))?;
     if !io::stdout().is_terminal() {
         data(String::from_utf8_lossy(report))?;
     }
-    for warning in &said.warnings {
-        say!(
-            "warning: line {}: {}",
-            warning.line,
-            visible(&warning.message)
-        );
+    for warning in &warnings {
+        let message = visible(&warning.message);
+        say!("warning: line {}: {message}", warning.line);
     }
-    for error in &said.errors {
+    for error in &errors {
         let column = error.column.map(|column| format!(", column {column}"));
         let column = column.unwrap_or_default();
         say!("line {}{column}: {}", error.line, visible(&error.message));
     }
-    if (said.errors.len() as u64) < said.rejected {
-        say!("{} of {} errors shown", said.errors.len(), said.rejected);
+    if (errors.len() as u64) < rejected {
+        say!("{} of {rejected} errors shown", errors.len());
     }
-    say!("{} upserted, {} rejected", said.upserted, said.rejected);
-    match said.rejected {
+    say!("{upserted} upserted, {rejected} rejected");
+    match rejected {
         0 => Ok(()),
         _ => Err(Failure("not every line was imported".to_owned())),
     }
@@ -196,14 +174,14 @@ mod tests {
         let engine = builder.clock(std::time::SystemTime::now).open_in_memory();
         let engine = engine.unwrap();
         let mut import = engine.import();
-        let Failure(said) = push_all(&mut import, input, Path::new("fleet")).unwrap_err();
+        let Failure(message) = push_all(&mut import, input, Path::new("fleet")).unwrap_err();
         let read = format!("cannot read fleet after {length} bytes; at least ");
         // The second thousand may be under way.
-        let committed = said.strip_prefix(&read).unwrap_or_default();
+        let committed = message.strip_prefix(&read).unwrap_or_default();
         let rest = "000 workspaces are committed: the medium is gone";
         assert!(
             ["1", "2"].contains(&committed.trim_end_matches(rest)),
-            "{said}"
+            "{message}"
         );
     }
 }

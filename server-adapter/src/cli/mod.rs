@@ -17,7 +17,6 @@ mod console_link;
 mod export;
 mod export_args;
 mod export_file;
-mod export_records;
 mod export_rows;
 mod export_source;
 mod failure;

@@ -1,8 +1,9 @@
 //! SIGHUP: the configuration is loaded again, and what can change while the server runs changes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
+use deskfleet::locks::lock;
 use deskfleet::settings::{Value, values};
 use deskfleet_server::{ServerHandle, ServerOptions};
 
@@ -35,8 +36,7 @@ impl Reloads {
             let in_force = Arc::clone(&in_force);
             let thread = Builder::new().name("deskfleet-reload".into());
             let begun = thread.spawn(move || {
-                let mut in_force = in_force.lock().unwrap_or_else(PoisonError::into_inner);
-                in_force.reload();
+                lock(&in_force).reload();
             });
             if let Err(error) = begun {
                 log!(

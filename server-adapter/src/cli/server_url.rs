@@ -67,6 +67,25 @@ impl fmt::Display for ServerUrl {
     }
 }
 
+/// The target of a request: a path, and the parameters that are given.
+pub(super) fn target(path: &str, parameters: &[(&str, Option<String>)]) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte);
+    let mut target = path.to_owned();
+    for (name, value) in parameters {
+        let Some(value) = value else { continue };
+        target.push(if target.len() == path.len() { '?' } else { '&' });
+        target.extend([name, "="]);
+        for byte in value.bytes() {
+            if is_plain(byte) {
+                target.push(char::from(byte));
+            } else {
+                target.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    target
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +100,18 @@ mod tests {
             (&*url.host, url.port, &*url.path),
             ("fleet.example", 80, "")
         );
+    }
+
+    #[test]
+    fn target_has_the_given_parameters() {
+        let parameters = [
+            ("a", None),
+            ("b", Some("2026-11-20T08:00:00Z".to_owned())),
+            ("c", Some("a&b%+ä".to_owned())),
+        ];
+        let encoded = "/path?b=2026-11-20T08:00:00Z&c=a%26b%25%2B%C3%A4";
+        assert_eq!(target("/path", &parameters), encoded);
+        assert_eq!(target("/path", &[]), "/path");
     }
 
     #[test]

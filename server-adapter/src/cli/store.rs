@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use deskfleet::{
-    CheckReport, CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain,
+    CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain,
 };
 #[cfg(feature = "cluster")]
 use deskfleet_server::Metrics;
-use serde::Serialize;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
@@ -31,88 +30,71 @@ pub(crate) fn builder(configuration: &Configuration) -> EngineBuilder {
 
 /// Reports errors of the engine on standard error.
 fn report(event: &Event<'_>) {
-    if let Some((_, said)) = described(event) {
-        say!("{said}");
+    if let Some((_, line)) = described(event) {
+        say!("{line}");
     }
 }
 
-/// The log line of an event, and its topic; `None` for events that are not logged.
+/// The topic and the log line of an event; `None` for events that are not logged.
 pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
-    match event {
+    let caused = |what: &str, error: &EngineError| format!("{what}: {}", error_chain(error));
+    let (topic, text) = match event {
         Event::CommitFailed { error } => {
-            let topic = if error.kind() == ErrorKind::LowDisk {
-                "low disk"
-            } else {
-                "commits"
-            };
-            let said = format!("deskfleet: a commit failed: {}", error_chain(*error));
-            Some((topic, said))
+            let is_low = error.kind() == ErrorKind::LowDisk;
+            let topic = if is_low { "low disk" } else { "commits" };
+            (topic, caused("a commit failed", error))
         }
-        Event::Internal { error } => {
-            let said = format!("deskfleet: internal error: {}", error_chain(*error));
-            Some(("internal errors", said))
-        }
-        Event::WriterThreadRestarted { panic } => {
-            let said = format!("deskfleet: the thread that commits panicked and goes on: {panic}");
-            Some(("writer thread", said))
-        }
-        Event::FileDisplaced { error } => {
-            let said = format!(
-                "deskfleet: NOTHING IS WRITTEN ANY MORE: {}",
-                error_chain(*error)
-            );
-            Some(("file displaced", said))
-        }
-        Event::Damaged { error } => {
-            let said = format!("deskfleet: DAMAGED: {}", error_chain(*error));
-            Some(("damage", said))
-        }
-        Event::FileReturned => {
-            let said = "deskfleet: the file is back in its place; writes go on";
-            Some(("file returned", said.to_owned()))
-        }
-        Event::Reopened => {
-            let said = "deskfleet: the store was reopened after an I/O error";
-            Some(("reopened", said.to_owned()))
-        }
+        Event::Internal { error } => ("internal errors", caused("internal error", error)),
+        Event::WriterThreadRestarted { panic } => (
+            "writer thread",
+            format!("the thread that commits panicked and goes on: {panic}"),
+        ),
+        Event::FileDisplaced { error } => (
+            "file displaced",
+            caused("NOTHING IS WRITTEN ANY MORE", error),
+        ),
+        Event::Damaged { error } => ("damage", caused("DAMAGED", error)),
+        Event::FileReturned => (
+            "file returned",
+            "the file is back in its place; writes go on".to_owned(),
+        ),
+        Event::Reopened => (
+            "reopened",
+            "the store was reopened after an I/O error".to_owned(),
+        ),
         Event::RetentionBehind { seconds } => {
             let days = seconds / 86_400;
-            let said = format!(
-                "deskfleet: the clock is {days} days ahead of the last removal of old records; if it is wrong, set it right: \
+            let text = format!(
+                "the clock is {days} days ahead of the last removal of old records; if it is wrong, set it right: \
                  retention follows by a day an hour"
             );
-            Some(("retention", said))
+            ("retention", text)
         }
         Event::Unaudited { action } => {
-            let said = format!(
-                "deskfleet: {action} was answered without a row in the audit: the disk is full, or the store cannot be written"
+            let text = format!(
+                "{action} was answered without a row in the audit: the disk is full, or the store cannot be written"
             );
-            Some(("audit", said))
+            ("audit", text)
         }
         Event::StartedOnCopy { made_at } => {
-            let said = format!(
-                "deskfleet: this store is a copy that was made at {made_at}: keys that were revoked since are accepted again, and \
+            let text = format!(
+                "this store is a copy that was made at {made_at}: keys that were revoked since are accepted again, and \
                  holds that were placed since are missing"
             );
-            Some(("copy", said))
+            ("copy", text)
         }
-        Event::ReserveMissing { .. } | Event::ReserveMade => Some(reserve(event)),
+        Event::ReserveMissing { error } => {
+            let what = "the space that is kept for a full disk is used or missing";
+            ("reserve", caused(what, error))
+        }
+        Event::ReserveMade => (
+            "reserve made",
+            "space is kept for a full disk again".to_owned(),
+        ),
         // Daily work; and of what is added later it is not known whether it matters.
-        Event::Committed { .. } | Event::Filed { .. } | _ => None,
-    }
-}
-
-/// The same of the file that keeps space.
-fn reserve(event: &Event<'_>) -> (&'static str, String) {
-    if let Event::ReserveMissing { error } = event {
-        let said = format!(
-            "deskfleet: the space that is kept for a full disk is used or missing: {}",
-            error_chain(*error)
-        );
-        return ("reserve", said);
-    }
-    let said = "deskfleet: space is kept for a full disk again";
-    ("reserve made", said.to_owned())
+        Event::Committed { .. } | Event::Filed { .. } | _ => return None,
+    };
+    Some((topic, format!("deskfleet: {text}")))
 }
 
 /// Opens the store in `file`, making it where there is none. `when_locked` is the advice where another process has it open.
@@ -222,7 +204,7 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
     must_exist(file)?;
     let found = without_panics_of_redb(|| Engine::check_file(file))
         .map_err(|error| explain(error, file, "Stop the server first, or check a backup."))?;
-    data_json(&Found::from(&found))?;
+    data_json(&found)?;
     for problem in &found.problems {
         say!("{problem}");
     }
@@ -261,33 +243,6 @@ fn without_panics_of_redb<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What `check` found, as data.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Found<'a> {
-    problems: &'a [String],
-    workspaces: u64,
-    queued_records: u64,
-    history_records: u64,
-    audit_rows: u64,
-    keys: u64,
-    events: u64,
-}
-
-impl<'a> From<&'a CheckReport> for Found<'a> {
-    fn from(report: &'a CheckReport) -> Self {
-        Self {
-            problems: &report.problems,
-            workspaces: report.workspaces,
-            queued_records: report.queued_records,
-            history_records: report.history_records,
-            audit_rows: report.audit_rows,
-            keys: report.keys,
-            events: report.events,
-        }
-    }
-}
-
 /// `backup`: a consistent copy.
 pub(crate) fn backup(destination: &Path, configuration: &Configuration) -> Result<(), Failure> {
     let file = file(configuration)?;
@@ -316,8 +271,7 @@ pub(crate) fn compact(configuration: &Configuration) -> Result<(), Failure> {
 }
 
 fn size(file: &Path) -> Result<u64, Failure> {
-    let what = format_args!("cannot read {}", file.display());
     std::fs::metadata(file)
         .map(|about| about.len())
-        .map_err(|error| Failure::caused(what, &error))
+        .map_err(|error| Failure::cannot_read(file, &error))
 }

@@ -9,6 +9,7 @@ use super::export_args::time;
 use super::failure::Failure;
 use super::output::{data_json, say};
 use super::server_args::ServerArgs;
+use super::server_url::target;
 use super::setting_args::StoreFile;
 use super::store::open_existing;
 
@@ -71,7 +72,15 @@ pub(crate) fn run(command: TelemetryCommand, configuration: &Configuration) -> R
     };
     let removed = if let Some(url) = &args.server.url {
         let client = Client::new(url.clone(), &args.server)?;
-        let body = client.delete(&target(&selection))?;
+        let parameters = [
+            ("instance", selection.instance_id),
+            (
+                "stream",
+                selection.stream.map(|stream| stream.name().to_owned()),
+            ),
+            ("before", selection.before.map(|time| time.to_string())),
+        ];
+        let body = client.delete(&target("/operator/telemetry", &parameters))?;
         let failed =
             |error| Failure::caused("the server's response is not that of a removal", &error);
         serde_json::from_slice(&body).map_err(failed)?
@@ -85,24 +94,4 @@ pub(crate) fn run(command: TelemetryCommand, configuration: &Configuration) -> R
     let RemovedTelemetry { removed, kept, .. } = removed;
     say!("{removed} records removed, {kept} kept for litigation holds");
     Ok(())
-}
-
-fn target(selection: &TelemetrySelection) -> String {
-    let escaped = |text: &str| {
-        let bytes = text.bytes();
-        bytes.fold(String::new(), |all, byte| format!("{all}%{byte:02X}"))
-    };
-    let pairs = [
-        ("instance", selection.instance_id.as_deref().map(escaped)),
-        (
-            "stream",
-            selection.stream.map(|stream| stream.name().to_owned()),
-        ),
-        ("before", selection.before.map(|time| time.to_string())),
-    ];
-    let pairs = pairs.into_iter();
-    let pairs: Vec<_> = pairs
-        .filter_map(|(name, value)| Some(format!("{name}={}", value?)))
-        .collect();
-    format!("/operator/telemetry?{}", pairs.join("&"))
 }

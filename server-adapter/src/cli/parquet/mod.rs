@@ -11,11 +11,10 @@ use deskfleet::{ExportFormat, ExportQuery, Timestamp};
 use super::configuration::Configuration;
 use super::export_args::{ExportArgs, ListedRows};
 use super::export_rows::Span;
-use super::export_source::Source;
+use super::export_source::{Source, telemetry_query};
 use super::failure::Failure;
 use super::output::{counted, say};
 use super::progress_line::ProgressLine;
-use super::{export_records, export_rows};
 
 use columns::Column;
 use file::ParquetFile;
@@ -48,10 +47,10 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     };
     match args.rows.stream() {
         Ok(stream) => {
-            let query = export_records::query(stream, span, None);
+            let query = telemetry_query(stream, span, None);
             write_days(&source, &query, &mut files)?;
         }
-        Err(rows) => write_list(source, rows, span, &mut files)?,
+        Err(rows) => write_list(&source, rows, span, &mut files)?,
     }
     files.end()?;
     say!(
@@ -118,7 +117,7 @@ fn write_days(source: &Source, query: &ExportQuery, files: &mut Files) -> Result
             ..query.clone()
         };
         let mut lines = Lines::default();
-        for chunk in export_records::body(source, &of_day, ExportFormat::Ndjson)? {
+        for chunk in source.telemetry(&of_day, ExportFormat::Ndjson)? {
             let chunk = chunk?;
             progress.advance(chunk.len());
             lines.add(&chunk, |line| files.add(Some(day), line))?;
@@ -134,12 +133,12 @@ fn write_days(source: &Source, query: &ExportQuery, files: &mut Files) -> Result
 
 /// Workspaces go into one file, the audit into one for each day.
 fn write_list(
-    source: Source,
+    source: &Source,
     rows: ListedRows,
     span: Span,
     files: &mut Files,
 ) -> Result<(), Failure> {
-    for row in export_rows::rows(source, rows, span) {
+    for row in source.rows(rows, span) {
         let row = row?;
         let day = match rows {
             ListedRows::Workspaces => None,
