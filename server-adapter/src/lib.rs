@@ -21,7 +21,7 @@
 //!
 //! | folder or file | holds |
 //! |---|---|
-//! | `server/` | the listener, graceful shutdown, the background thread; a server on a thread of its own |
+//! | `server/` | the listener, graceful shutdown, the background threads; a server on a thread of its own |
 //! | `connection/` | one connection: TLS, HTTP/1.1 and HTTP/2, the socket with its deadlines, what its requests report to it |
 //! | `request/` | one request: what it asks for, its checks and its body; what the server refuses by itself |
 //! | `response/` | bodies that are made while they are sent, reads off the event loop, streams of events |
@@ -72,6 +72,5 @@ pub use metrics::Metrics;
 pub use options::ServerOptions;
 pub use page_tokens::{PageTokens, RepeatedToken};
 pub use request::hosts::is_host_name;
-pub use server::maintenance::Maintenance;
 pub use server::running::{RunningServer, spawn};
 pub use server::{Drained, Server, ServerHandle, listen};

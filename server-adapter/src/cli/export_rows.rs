@@ -150,12 +150,14 @@ pub(super) fn lines(rows: Rows<'_>, rows_are: ListedRows, format: ExportFormat) 
 fn csv_row(row: &Row, rows_are: ListedRows) -> Result<String, Failure> {
     let row: Map<String, Value> = serde_json::from_str(row.get())
         .map_err(|error| Failure::caused("a row is not an object", &error))?;
-    let cells = columns(rows_are).iter().map(|column| match row.get(*column) {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) if rows_are == ListedRows::Audit => no_formula(text),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    });
+    let cells = columns(rows_are)
+        .iter()
+        .map(|column| match row.get(*column) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) if rows_are == ListedRows::Audit => no_formula(text),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        });
     Ok(csv_line(cells))
 }
 

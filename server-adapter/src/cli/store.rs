@@ -5,9 +5,7 @@ use std::panic::{set_hook, take_hook};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use deskfleet::{
-    CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain,
-};
+use deskfleet::{CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain};
 #[cfg(feature = "cluster")]
 use deskfleet_server::Metrics;
 

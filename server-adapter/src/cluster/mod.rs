@@ -1,9 +1,8 @@
-//! A server as a node of a fleet: the logs that nodes can share, and the thread that follows one.
+//! A server as a node of a fleet: the log that a URL names, and the thread that follows it.
 
 mod fleet_log;
 mod fleet_status;
-mod follower;
+pub(crate) mod follower;
 
 pub use fleet_log::{FleetLog, LogOptions};
 pub use fleet_status::FleetStatus;
-pub use follower::Follower;

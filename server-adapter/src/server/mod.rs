@@ -1,7 +1,7 @@
 //! The listener and graceful shutdown.
 
-pub(crate) mod ending;
-pub(crate) mod maintenance;
+pub(crate) mod background;
+mod maintenance;
 pub(crate) mod running;
 
 use std::io;
@@ -16,12 +16,12 @@ use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
 #[cfg(feature = "cluster")]
-use crate::cluster::Follower;
+use crate::cluster::follower;
 use crate::connection::progress::Progress;
 use crate::connection::serve;
 use crate::options::ServerOptions;
 use crate::state::ServerState;
-use maintenance::Maintenance;
+use background::Background;
 
 /// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -127,25 +127,18 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the thread for maintenance cannot be started; nothing was served then.
+    /// When a thread for maintenance or for the log cannot be started; nothing was served then.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<Drained> {
         let options = &self.shared.live().options;
-        let mut maintenance = match options.maintain_every {
-            Some(pause) => {
-                let metrics = options.metrics.clone();
-                let engine = self.shared.engine.clone();
-                Some(Maintenance::start(engine, pause, metrics)?)
-            }
-            None => None,
-        };
+        let (engine, metrics) = (&self.shared.engine, &options.metrics);
+        let mut threads = Vec::new();
+        if let Some(pause) = options.maintain_every {
+            threads.push(maintenance::start(engine.clone(), pause, metrics.clone())?);
+        }
         #[cfg(feature = "cluster")]
-        let mut follower = match self.shared.engine.position() {
-            Some(_) => {
-                let metrics = options.metrics.clone();
-                Some(Follower::start(self.shared.engine.clone(), metrics)?)
-            }
-            None => None,
-        };
+        if engine.position().is_some() {
+            threads.push(follower::start(engine.clone(), metrics.clone())?);
+        }
         let slots = &self.shared.slots;
         let mut connections = JoinSet::new();
 
@@ -174,13 +167,7 @@ impl Server {
             }
         }
         drop(self.listener);
-        if let Some(maintenance) = &mut maintenance {
-            maintenance.stop();
-        }
-        #[cfg(feature = "cluster")]
-        if let Some(follower) = &mut follower {
-            follower.stop();
-        }
+        threads.iter().for_each(Background::stop);
 
         self.shared.draining.send_replace(true);
         let all_ended = async { while connections.join_next().await.is_some() {} };
@@ -188,9 +175,7 @@ impl Server {
         // Those that are left end with the set.
         let cut_off = connections.len();
         drop(connections);
-        drop(maintenance);
-        #[cfg(feature = "cluster")]
-        drop(follower);
+        drop(threads);
         Ok(Drained { cut_off })
     }
 
