@@ -154,7 +154,7 @@ impl ServerState {
             scraped: Scraped::new(Figures::of),
             ready: Scraped::pausing(Duration::ZERO, Engine::ready),
             #[cfg(feature = "cluster")]
-            fleet: Scraped::pausing(FLEET_AGE_MAX, FleetStatus::of),
+            fleet: Scraped::pausing(FLEET_AGE_MAX, FleetStatus::read),
             unattended: Scraped::new(|engine| engine.unattended_actions().unwrap_or_default()),
             bad_keys: SourceRates::default(),
             keyless_bytes: SourceRates::default(),

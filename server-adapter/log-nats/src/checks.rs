@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::address::{DUPLICATE_WINDOW, SyncCheck};
 
-/// Older servers have no answers of several entries, or lose acknowledged messages.
+/// Older servers cannot send several entries in one response, or lose acknowledged messages.
 const VERSION_MIN: [u32; 3] = [2, 12, 0];
 /// What this was tried with.
 const VERSION_TRIED: [u32; 3] = [2, 15, 1];

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 /// How long a leader that the others have replaced may go on answering; it steps down after ten seconds without them.
 const LEADER_MAX: Duration = Duration::from_secs(20);
-/// Between two answers of one leader, while it is asked again and again. After longer it may be another.
+/// The longest pause between two responses of one leader, while it is asked again and again. After a longer one it may be another leader.
 const PAUSE_MAX: Duration = Duration::from_secs(6);
 
 /// The end of the log, as far as it is known here.
@@ -17,8 +17,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(6);
 pub(super) struct End {
     /// The last position that was appended, read or announced.
     known: watch::Sender<u64>,
-    /// The first and the last of the answers that are behind it, while all are.
-    behind: Mutex<Option<(Instant, Instant)>>,
+    /// The times of the first and the last response with an older end, while all have one.
+    lagging: Mutex<Option<(Instant, Instant)>>,
 }
 
 impl End {
@@ -49,22 +49,22 @@ impl End {
         self.known.subscribe()
     }
 
-    /// Whether the log does end at `last`, as a server answered after `known` was known. A leader that the others have replaced may be
-    /// behind for a while: only a log that stays so has lost its end, and is taken as it is from then on.
+    /// Whether the log does end at `last`, as a server answered after `known` was known. A leader that the others have replaced may
+    /// lag for a while: only a log that stays so has lost its end, and is taken as it is from then on.
     pub(super) fn is_at(&self, last: u64, known: u64, now: Instant) -> bool {
-        let mut behind = lock(&self.behind);
+        let mut lagging = lock(&self.lagging);
         if last >= known {
-            *behind = None;
+            *lagging = None;
             self.saw(last);
             return true;
         }
-        let since = behind.filter(|(_, latest)| now - *latest <= PAUSE_MAX);
+        let since = lagging.filter(|(_, latest)| now - *latest <= PAUSE_MAX);
         let since = since.map_or(now, |(since, _)| since);
-        *behind = Some((since, now));
+        *lagging = Some((since, now));
         if now - since < LEADER_MAX {
             return false;
         }
-        *behind = None;
+        *lagging = None;
         // Not where more was seen meanwhile.
         self.known.send_if_modified(|later| {
             let is_lost = *later == known;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_stay_behind_are_believed_and_single_ones_are_not() {
+    fn end_that_stays_older_is_believed_and_a_single_response_is_not() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let end = End::default();

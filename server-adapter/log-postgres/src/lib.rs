@@ -1,7 +1,7 @@
 //! A log in tables of PostgreSQL.
 //!
 //! Entries are ordered by a lock on the head of their stream, which is held until the commit: so positions have no gap, and become
-//! visible in their order. Everything is read from the primary: a standby may be behind what was read before.
+//! visible in their order. Everything is read from the primary: a standby may lag what was read before.
 
 mod address;
 mod session;

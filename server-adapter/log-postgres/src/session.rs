@@ -93,7 +93,7 @@ impl Session {
     /// Connects to all servers at once, and takes the primary: after a failover that of the last, should an earlier one be back.
     ///
     /// # Errors
-    /// What each server said, where none is a primary of `timeline` or later.
+    /// The refusal of each server, where none is a primary of `timeline` or later.
     pub(super) async fn open(
         address: &Address,
         timeline: u32,
@@ -274,7 +274,7 @@ where
     .await;
 }
 
-/// Whether the server said that it rolled the statement back. That a row is there already says that another connection appends the
+/// Whether the server reports that it rolled the statement back. That a row is there already means that another connection appends the
 /// same entry: a statement sees the tables as they were before it waited.
 fn kind(error: &Error) -> LogErrorKind {
     let did_nothing = error.as_db_error().is_some_and(|error| {

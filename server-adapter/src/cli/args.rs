@@ -341,7 +341,7 @@ mod tests {
             name: "n".to_owned(),
             scopes: vec![Scope::Read, Scope::Act],
             expires: Some("2027-01-31".parse().unwrap()),
-            store: StoreFile::of("d"),
+            store: StoreFile::new("d"),
         };
         assert_eq!(parsed(line).unwrap(), Command::Keys(expected));
     }
@@ -387,9 +387,12 @@ mod tests {
         ] {
             let error = parsed(line).expect_err(line);
             assert_eq!(error.exit_code(), 2, "{line}");
-            let said = error.to_string();
+            let message = error.to_string();
             let of_rust = ["digit found", "non-zero", "empty string"];
-            assert!(!of_rust.iter().any(|words| said.contains(words)), "{said}");
+            assert!(
+                !of_rust.iter().any(|words| message.contains(words)),
+                "{message}"
+            );
         }
     }
 }

@@ -13,8 +13,8 @@ use super::output::log;
 
 /// Copies into `folder`, which the log has a line about each.
 pub(crate) fn into(folder: &Path) -> Result<Backups, Failure> {
-    let said = |line: &str| log!("{line}");
-    Backups::new(folder.to_owned(), said).map_err(|error| {
+    let log = |line: &str| log!("{line}");
+    Backups::new(folder.to_owned(), log).map_err(|error| {
         let what = format_args!("backups cannot be written into {}", folder.display());
         Failure::caused(what, &error)
     })
@@ -83,7 +83,7 @@ fn write(engine: &Engine, backups: &Backups) {
         Err(error) => (None, Some(error.kind().into())),
     };
     if let Err(error) = engine.audit_access(AuditAction::BackUp, None, file, refused) {
-        let said = error_chain(&error);
-        log!("deskfleet: the audit row of the backup could not be written: {said}");
+        let reason = error_chain(&error);
+        log!("deskfleet: the audit row of the backup could not be written: {reason}");
     }
 }

@@ -19,12 +19,12 @@ pub(crate) fn leave(file: &Path) -> Result<(), Failure> {
     let left = builder.leave_fleet(file).map_err(|error| {
         store::explain(error, file, "Stop the node first, or take a backup of it.")
     })?;
-    let said = if left {
+    let outcome = if left {
         "is a store of its own now"
     } else {
         "was no file of a node; nothing was changed"
     };
-    say!("{} {said}.", file.display());
+    say!("{} {outcome}.", file.display());
     Ok(())
 }
 
@@ -48,6 +48,6 @@ pub(crate) fn forget(_: NodeArgs, _: &str) -> Result<(), Failure> {
 
 #[cfg(not(feature = "cluster"))]
 fn without() -> Result<(), Failure> {
-    let said = "this deskfleet knows nothing of several nodes: it was built without the features `postgres` and `nats`";
-    Err(Failure(said.to_owned()))
+    let message = "this deskfleet knows nothing of several nodes: it was built without the features `postgres` and `nats`";
+    Err(Failure(message.to_owned()))
 }

@@ -35,8 +35,8 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// The one that the settings name.
-    pub(crate) fn of(settings: &ClusterSettings) -> Option<Self> {
+    /// The node that the settings name.
+    pub(crate) fn named_in(settings: &ClusterSettings) -> Option<Self> {
         Some(Self {
             url: settings.join.as_deref()?.parse().ok()?,
             key_file: settings.join_key_file.clone(),

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::join::{self, Part, Peer};
 use super::output::log;
 
-/// How often a node that is far behind says how far it has come.
+/// How often a node that has much of the log to apply logs how far it is.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// The node that a store becomes when it is opened.
@@ -158,7 +158,7 @@ pub(crate) fn start(
     open: impl Fn() -> Result<Engine, Failure>,
 ) -> Result<(Engine, bool), Failure> {
     let file = settings.data.as_deref();
-    let peer = file.zip(Peer::of(&settings.cluster));
+    let peer = file.zip(Peer::named_in(&settings.cluster));
     let mut is_copy = false;
     if let Some((file, peer)) = &peer
         && !file.exists()
@@ -193,9 +193,9 @@ pub(crate) fn start(
         CaughtUp::Whole => {}
         // Nobody could read anything.
         CaughtUp::Unreachable(error) if !engine.has_key() => {
-            let said =
+            let what =
                 "this node knows no API key yet, and has to reach the log of the fleet to begin";
-            return Err(Failure::caused(said, &error));
+            return Err(Failure::caused(what, &error));
         }
         // Reads go on. The thread that follows the log says what is wrong.
         CaughtUp::Unreachable(_) => return Ok((engine, false)),

@@ -1,4 +1,4 @@
-//! `serve`: the store behind a socket, until a signal says stop.
+//! `serve`: serves a store until a signal stops it.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::num::NonZero;
@@ -59,7 +59,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         .max_blocking_threads(blocking)
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
-    // Before a store is opened: a start that fails here leaves no new file behind.
+    // Before a store is opened: a start that fails here leaves no new file.
     let listener = {
         let _inside = runtime.enter();
         // Opening a large store takes a while.
@@ -75,8 +75,8 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         has_credentials: settings.cluster.log_credentials.is_some(),
     };
     if args.configure_fleet && !place.is_node {
-        let said = "--configure-fleet is for the nodes of a fleet; start with --log";
-        return Err(Failure(said.to_owned()));
+        let message = "--configure-fleet is for the nodes of a fleet; start with --log";
+        return Err(Failure(message.to_owned()));
     }
     // A node may find a key in the log.
     let may_have_key = place.is_node || file.is_some_and(Path::exists);
@@ -189,8 +189,8 @@ fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Open
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&settings.cluster, metrics.clone())? {
         if args.demo {
-            let said = "--demo fills a store that is served alone; start without --log";
-            return Err(Failure(said.to_owned()));
+            let message = "--demo fills a store that is served alone; start without --log";
+            return Err(Failure(message.to_owned()));
         }
         let open = || open_store(node.share(builder()), file);
         let (engine, is_current) = node::start(settings, args.configure_fleet, &node, open)?;
@@ -214,8 +214,8 @@ fn builder(settings: &Settings, clock: &DemoClock, metrics: &Metrics) -> EngineB
         .clock(clock.clone())
         .observer(move |event: &Event<'_>| {
             metrics.event(event);
-            if let Some((topic, said)) = store::described(event) {
-                LogQueue::stderr().line_about(topic, &said);
+            if let Some((topic, line)) = store::described(event) {
+                LogQueue::stderr().line_about(topic, &line);
             }
         })
 }

@@ -26,7 +26,7 @@ pub(crate) struct StoreFile {
 
 impl StoreFile {
     #[cfg(test)]
-    pub(crate) fn of(file: &str) -> Self {
+    pub(crate) fn new(file: &str) -> Self {
         Self {
             file: Some(file.to_owned()),
             config: None,

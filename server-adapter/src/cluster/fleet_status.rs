@@ -21,7 +21,7 @@ pub struct FleetStatus {
 
 impl FleetStatus {
     /// The fleet as a node sees it; `None` where it shares no log. Asks the log, which can take long.
-    pub(crate) fn of(engine: &Engine) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn read(engine: &Engine) -> Result<Option<Self>, EngineError> {
         Ok(engine.cluster_status()?.map(Self::new))
     }
 
@@ -41,7 +41,7 @@ impl FleetStatus {
         Self { status, problems }
     }
 
-    /// How long before the newest report of all nodes that of `node` was made, in seconds. The answering node reports every second, so
+    /// How long before the newest report of all nodes that of `node` was made, in seconds. The node that is asked reports every second, so
     /// that no clock but that of the log matters.
     #[must_use]
     pub fn seconds_silent(&self, node: &NodeStatus) -> u64 {
@@ -86,7 +86,7 @@ fn seconds_silent(node: &NodeStatus, now: Option<Timestamp>) -> u64 {
     now.map_or(0, |now| now.duration_since(node.reported_at).as_secs())
 }
 
-/// What is wrong with one node; of the one that answers, `own`, the fleet's problem says it already.
+/// What is wrong with one node. The fleet's problem already names what is wrong with `own`, which reports.
 fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<String> {
     let name = &node.node;
     if let Some(halted) = &node.halted {

@@ -85,8 +85,8 @@ impl Configuration {
     pub(crate) fn again(&self) -> Result<Self, Invalid> {
         let again = Self::load(&self.overrides)?;
         if self.has_file && !again.has_file {
-            let said = format!("{FILE} is gone; an empty one sets every default");
-            return Err(Invalid(vec![said]));
+            let line = format!("{FILE} is gone; an empty one sets every default");
+            return Err(Invalid(vec![line]));
         }
         Ok(again)
     }
@@ -127,10 +127,10 @@ impl Configuration {
         configuration.read_file(&mut wrong);
         configuration.read_environment(environment, &mut wrong);
         configuration.read_options(overrides, &mut wrong);
-        if let Some((name, said)) = configuration.settings.unfit() {
+        if let Some((name, reason)) = configuration.settings.unfit() {
             let place = configuration.sources.get(name);
             let place = place.map_or_else(String::new, |place| format!("{place}: "));
-            wrong.push(format!("{place}{name} {said}"));
+            wrong.push(format!("{place}{name} {reason}"));
         }
         if wrong.is_empty() {
             return Ok(configuration);
@@ -152,8 +152,8 @@ impl Configuration {
         self.has_file = true;
         let entries = match file::parse(&text) {
             Ok(entries) => entries,
-            Err((line, said)) => {
-                wrong.push(format!("{}:{line}: {said}", path.display()));
+            Err((line, message)) => {
+                wrong.push(format!("{}:{line}: {message}", path.display()));
                 return;
             }
         };
@@ -161,7 +161,7 @@ impl Configuration {
             let source = Source::File(path.to_owned(), entry.line);
             let (place, name, value) = (source.to_string(), entry.name, entry.value);
             if let Err(error) = self.set(&name, &[value], source) {
-                wrong.push(error.said(&place, &name));
+                wrong.push(error.line(&place, &name));
             }
         }
     }
@@ -177,7 +177,7 @@ impl Configuration {
                 Some(name) => {
                     let source = Source::Environment(variable.clone());
                     self.set(name, &readings(text), source)
-                        .map_err(|error| error.said(&variable, name))
+                        .map_err(|error| error.line(&variable, name))
                 }
                 None => Err(unknown(&variable, &known)),
             };
@@ -195,12 +195,12 @@ impl Configuration {
             let values = readings(value.trim().to_owned());
             let name = name.trim();
             if let Err(error) = self.set(name, &values, Source::Option("--set")) {
-                wrong.push(error.said(&place, name));
+                wrong.push(error.line(&place, name));
             }
         }
         for (name, value, option) in &overrides.options {
             if let Err(error) = self.set(name, from_ref(value), Source::Option(option)) {
-                wrong.push(error.said(option, name));
+                wrong.push(error.line(option, name));
             }
         }
     }
@@ -234,7 +234,7 @@ struct NotSet {
 
 impl NotSet {
     /// The line for people.
-    fn said(self, place: &str, name: &str) -> String {
+    fn line(self, place: &str, name: &str) -> String {
         match self.wrong {
             Wrong::Name { nearest } => {
                 let nearest = nearest.map(|name| format!("; did you mean {name}?"));

@@ -12,7 +12,7 @@ use crate::cli::server_url::ServerUrl;
 
 use super::hidden::HIDDEN;
 
-/// Connections at once by default: five thousand agents behind one address may have half of them.
+/// Connections at once by default: five thousand agents with one address may have half of them.
 const CONNECTIONS_MAX: usize = 12_288;
 
 settings! {
@@ -204,8 +204,8 @@ mod tests {
         let mut tls = TlsFiles::default();
         assert_eq!(tls.unfit(false), None);
         tls.key = Some("key.pem".into());
-        let (name, said) = tls.unfit(false).unwrap_or_default();
+        let (name, reason) = tls.unfit(false).unwrap_or_default();
         assert_eq!(name, "tls.key");
-        assert!(said.contains("--features tls"), "{said}");
+        assert!(reason.contains("--features tls"), "{reason}");
     }
 }

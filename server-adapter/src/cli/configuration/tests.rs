@@ -255,8 +255,8 @@ origins = ["https://a.example/"]
             "d.toml:1: commit_driver is \"host\", for programs",
         ),
     ] {
-        let said = Place::with(text).wrong(&[], &[]);
-        assert!(said.len() == 1 && said[0].starts_with(wrong), "{said:?}");
+        let lines = Place::with(text).wrong(&[], &[]);
+        assert!(lines.len() == 1 && lines[0].starts_with(wrong), "{lines:?}");
     }
 }
 
@@ -293,7 +293,7 @@ fn variables_of_a_kubernetes_service_are_no_settings() {
         wrong.len() == others.len()
             && named
                 .clone()
-                .all(|(said, (name, _))| said.starts_with(name)),
+                .all(|(line, (name, _))| line.starts_with(name)),
         "{wrong:?}"
     );
 }
@@ -334,7 +334,7 @@ fn password_of_the_log_is_in_no_message_and_not_printed() {
         set("postgres://fleet:***@db/fleet"),
     ];
     for wrong in wrong {
-        let said = wrong.unwrap_err().to_string();
-        assert!(!said.contains("secret"), "{said}");
+        let message = wrong.unwrap_err().to_string();
+        assert!(!message.contains("secret"), "{message}");
     }
 }
