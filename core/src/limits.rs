@@ -164,8 +164,6 @@ pub const HEATMAP_USERS_MAX: usize = 131_072;
 pub const SLOWEST_STARTUPS: usize = 10;
 /// Queued records that a question about the fleet files before it is answered, which takes up to 10 ms; a longer queue is left to upkeep.
 pub const QUESTION_FILES_MAX: u64 = 1_000;
-/// Steps of building the rollups of an older file in one call of upkeep.
-pub const ROLLUP_STEPS_MAX: usize = 16;
 /// Desktops and days of the queue that an export keeps in memory where the queue cannot be filed.
 pub const EXPORT_QUEUED_MAX: usize = 4096;
 /// Steps of sealing in one call of upkeep.

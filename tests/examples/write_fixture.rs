@@ -96,7 +96,7 @@ fn events(engine: &Engine) -> Result<(), EngineError> {
     engine.remove_workspace("ws-22")
 }
 
-/// Names with other spellings. `format-1-names.redb` holds only these, from 08:00 on, as format 1 stored them.
+/// Names with other spellings. `format-5-names.redb` holds only these, from 08:00 on, under keys as they would be with another Unicode.
 fn names(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
     for (id, computer, user) in [
         ("ws-11", "ΠΎΡΓΟΣ", "CORP\\ΝΊΚΟΣ"),

@@ -1,11 +1,11 @@
-//! The format on disk: files of old versions open; those of a newer one are refused and unchanged.
+//! The format on disk: files of its formats open; those of older and of newer ones are refused and unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deskfleet::{
-    AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, SeriesQuery, Stream,
+    AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, Stream,
     WorkspaceRowsQuery,
 };
 use redb::{Database, ReadableDatabase as _, TableDefinition};
@@ -13,7 +13,12 @@ use redb::{Database, ReadableDatabase as _, TableDefinition};
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 
 /// The current format.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
+/// The oldest format that is read.
+const OLDEST_FORMAT: u32 = 5;
+
+/// Audit rows of the fixture after those of the running action.
+const AUDIT_ROWS_LATER: usize = 9;
 
 /// A writable copy of the fixture of a format.
 fn copied(format: u32, folder: &Path) -> PathBuf {
@@ -48,53 +53,29 @@ fn stored_format(path: &Path) -> u32 {
 }
 
 #[test]
-fn file_of_format_1_keeps_its_data_and_becomes_the_current_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copied(1, folder.path());
-    assert_eq!(stored_format(&path), 1);
-    let engine = builder().open(&path).unwrap();
-    check_contents(&engine, (3, 1, 4, 8), 0);
-    engine.close().unwrap();
-    assert_eq!(stored_format(&path), FORMAT);
-    check_contents(&builder().open(&path).unwrap(), (3, 1, 4, 8), 0);
-}
-
-#[test]
-fn file_of_format_2_3_or_4_keeps_its_data_and_has_the_current_format() {
-    for (format, workspaces, later) in [(2, 7, 1), (3, 7, 5), (4, 8, 9)] {
+fn file_of_each_format_keeps_its_data_and_becomes_the_current_format() {
+    for format in OLDEST_FORMAT..=FORMAT {
         let folder = tempfile::tempdir().unwrap();
         let path = copied(format, folder.path());
-        if format == 2 {
-            assert_eq!(stored_format(&path), format);
-        }
+        assert_eq!(stored_format(&path), format);
         let engine = builder().open(&path).unwrap();
-        check_names(&engine, workspaces, later);
+        check_contents(&engine);
         engine.close().unwrap();
         assert_eq!(stored_format(&path), FORMAT);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        check_names(&builder().open(&path).unwrap(), workspaces, later);
-    }
-}
-
-#[test]
-fn questions_about_an_older_file_say_that_its_rollups_are_being_built() {
-    for format in [1, 2, 3] {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = builder().open(copied(format, folder.path())).unwrap();
-        let is_said = || {
-            let warnings = engine.query_series(&SeriesQuery::default()).unwrap();
-            let warnings = warnings.points.warnings;
-            warnings.iter().any(|said| said.contains("being built"))
-        };
-        assert!(is_said(), "{format}");
+        let engine = builder().open(&path).unwrap();
+        check_contents(&engine);
         engine.maintain().unwrap();
-        assert!(!is_said(), "{format}");
+        check_filed(&engine);
     }
 }
 
-/// The content of the fixtures from format 2 on, whose queue is in the file or beside it.
-fn check_names(engine: &Engine, workspaces: u64, later: u32) {
-    check_contents(engine, (workspaces, 1, 1, 18), later);
+/// What `write_fixture` writes.
+fn check_contents(engine: &Engine) {
+    let report = engine.check().unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!((report.workspaces, report.keys), (8, 1));
+    assert_eq!((report.queued_records, report.history_records), (1, 18));
     let refused = engine.admin_activity(1).unwrap().remove(0);
     assert_eq!(
         refused.detail.as_deref(),
@@ -103,21 +84,6 @@ fn check_names(engine: &Engine, workspaces: u64, later: u32) {
     let user = engine.user("CORP\\zoe\u{308}").unwrap().unwrap();
     assert_eq!(user.workspaces[0].id, "ws-12");
     assert_eq!(user.last_seen.unwrap().to_string(), "2026-11-20T08:11:00Z");
-}
-
-/// The content of every fixture; `later` rows of the audit come after it.
-fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
-    let report = engine.check().unwrap();
-    assert_eq!(report.problems, Vec::<String>::new());
-    assert_eq!(
-        (
-            report.workspaces,
-            report.keys,
-            report.queued_records,
-            report.history_records
-        ),
-        counts
-    );
 
     for (id, state) in [
         ("ws-1", "AVAILABLE"),
@@ -153,7 +119,7 @@ fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
         .admin_activity(20)
         .unwrap()
         .into_iter()
-        .skip(usize::try_from(later).unwrap())
+        .skip(AUDIT_ROWS_LATER)
         .map(|row| row.result)
         .collect();
     let (running, ended) = results.split_first().unwrap();
@@ -175,71 +141,52 @@ fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
     assert!(user.last_stats.is_some() && user.last_startup.is_some());
 }
 
-#[test]
-fn old_file_after_opening_and_filing_is_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copied(1, folder.path());
-    let engine = builder().open(&path).unwrap();
-    engine.maintain().unwrap();
-    engine.close().unwrap();
-    let engine = builder().open(&path).unwrap();
+/// The same once the queue is filed.
+fn check_filed(engine: &Engine) {
     let report = engine.check().unwrap();
-    assert_eq!(
-        (
-            report.problems.len(),
-            report.queued_records,
-            report.history_records
-        ),
-        (0, 0, 12)
-    );
-}
-
-#[test]
-fn old_file_after_upkeep_has_rollups_of_its_history() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copied(1, folder.path());
-    let engine = builder().open(&path).unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!((report.queued_records, report.history_records), (0, 19));
     let query = WorkspaceRowsQuery {
         window: Some(Duration::from_secs(3600)),
         ..WorkspaceRowsQuery::default()
     };
     let rows = engine.query_workspaces(&query).unwrap();
-    assert_eq!(rows.rows[0].last_seen, None);
-    assert!(rows.warnings[0].contains("still being built"), "{rows:?}");
-    engine.maintain().unwrap();
-    let rows = engine.query_workspaces(&query).unwrap();
-    assert_eq!(
-        rows.warnings,
-        ["The answer is of whole days (UTC), from 2026-11-20T00:00:00Z to 2026-11-21T00:00:00Z."]
-    );
     let seen = rows.rows[0].last_seen.unwrap();
     assert_eq!(seen.to_string(), "2026-11-20T08:04:00Z");
-    assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
 }
 
 #[test]
-fn newer_format_is_refused_and_unchanged() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copied(1, folder.path());
-    set_format(&path, FORMAT + 1);
-    let before = fs::read(&path).unwrap();
-    let error = builder().open(&path).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NewerFormat);
-    let said = error.to_string();
-    assert!(
-        said.contains("fleet.redb") && said.contains("format 5"),
-        "{said}"
-    );
-    assert_eq!(fs::read(&path).unwrap(), before);
+fn older_or_newer_format_is_refused_and_unchanged() {
+    for (format, kind, advice) in [
+        (
+            OLDEST_FORMAT - 1,
+            ErrorKind::ForeignFile,
+            "export it with the build that wrote it",
+        ),
+        (FORMAT + 1, ErrorKind::NewerFormat, "use a newer deskfleet"),
+    ] {
+        for crashes in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = copied(FORMAT, folder.path());
+            set_format(&path, format);
+            if crashes {
+                leave_unclosed(&path);
+            }
+            let before = fs::read(&path).unwrap();
+            let error = builder().open(&path).unwrap_err();
+            assert_eq!(error.kind(), kind);
+            let message = error.to_string();
+            for part in ["fleet.redb", &format!("format {format}"), advice] {
+                assert!(message.contains(part), "{message}");
+            }
+            assert_eq!(fs::read(&path).unwrap(), before);
+        }
+    }
 }
 
-#[test]
-fn newer_format_not_closed_is_refused_and_unchanged() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copied(1, folder.path());
-    set_format(&path, FORMAT + 1);
-    // A copy of an open database is what a crash leaves.
-    let database = Database::create(&path).unwrap();
+/// Makes the file one that was not closed: a copy of an open database is what a crash leaves.
+fn leave_unclosed(path: &Path) {
+    let database = Database::create(path).unwrap();
     let transaction = database.begin_write().unwrap();
     transaction
         .open_table(META)
@@ -247,15 +194,9 @@ fn newer_format_not_closed_is_refused_and_unchanged() {
         .insert(&b"crash"[..], &b"1"[..])
         .unwrap();
     transaction.commit().unwrap();
-    let crashed = folder.path().join("crashed.redb");
-    fs::copy(&path, &crashed).unwrap();
+    let crashed = fs::read(path).unwrap();
     drop(database);
-    let before = fs::read(&crashed).unwrap();
-    assert_eq!(
-        builder().open(&crashed).unwrap_err().kind(),
-        ErrorKind::NewerFormat
-    );
-    assert_eq!(fs::read(&crashed).unwrap(), before);
+    fs::write(path, crashed).unwrap();
 }
 
 fn set_format(path: &Path, format: u32) {

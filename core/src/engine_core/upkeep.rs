@@ -8,13 +8,12 @@ use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
 use crate::limits::{
     FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_IDS_MAX, MAINTENANCE_ROWS_MAX,
-    QUESTION_FILES_MAX, ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
+    QUESTION_FILES_MAX, SEAL_STEPS_MAX,
 };
 use crate::locks::lock;
 use crate::mutation::{Derived, Maintenance, Removing};
 use crate::observer::Event;
 use crate::store::meta;
-use crate::store::rollup::building;
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::sealing;
@@ -232,7 +231,6 @@ impl EngineCore {
         // What keeps the queue from being filed does not keep the rest from being done.
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
-        unless_refused(self.roll_up(go_on))?;
         self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
@@ -292,22 +290,6 @@ impl EngineCore {
                 break;
             };
             self.take_step(Maintenance::Seal(Box::new(sealing)))?;
-        }
-        Ok(())
-    }
-
-    /// Takes some steps of building the rollups of an older file.
-    fn roll_up(&self, go_on: GoOn<'_>) -> Result<()> {
-        let _one_at_a_time = self.filing_turn();
-        for _ in 0..ROLLUP_STEPS_MAX {
-            if !go_on() {
-                break;
-            }
-            let snapshot = self.store.snapshot()?;
-            let Some(built) = building::prepare(&snapshot, Work::WRITTEN_MAX)? else {
-                break;
-            };
-            self.take_step(Maintenance::RollUp(Box::new(built)))?;
         }
         Ok(())
     }

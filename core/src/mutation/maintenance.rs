@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{AuditAction, AuditResult, WriteClass};
 use crate::store::held;
-use crate::store::rollup::building::Built;
 use crate::store::table::Step;
 use crate::store::telemetry::queue;
 use crate::store::telemetry::sealing::Sealing;
@@ -31,8 +30,6 @@ pub(crate) enum Maintenance {
     RemoveFiled,
     /// Writes a step of sealing.
     Seal(Box<Sealing>),
-    /// Writes a step of building the rollups of an older file.
-    RollUp(Box<Built>),
     /// Removes audit rows that are old by that time, after the number that the step before returned. The first step also removes the keys that
     /// ended as long ago.
     DropAudit(Timestamp, Option<u64>),
@@ -49,7 +46,7 @@ impl Mutation for Maintenance {
     fn class(&self) -> WriteClass {
         match self {
             Self::Settle(_) | Self::NoteCopy => WriteClass::Fleet,
-            Self::Seal(_) | Self::RollUp(_) => WriteClass::Filing,
+            Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
             | Self::DropDerived(..)
@@ -85,10 +82,6 @@ impl Mutation for Maintenance {
             }
             Self::Seal(sealing) => {
                 sealing.apply(context.tables)?;
-                None
-            }
-            Self::RollUp(built) => {
-                built.apply(context.tables)?;
                 None
             }
             Self::DropAudit(now, after) => {

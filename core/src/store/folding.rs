@@ -1,12 +1,9 @@
-//! The keys that are made of names, where a file was written with another folding: by format 1, which had lower case, or with
-//! another version of Unicode.
-
-use std::ops::Bound;
+//! The keys that are made of names, where a file was written with another version of Unicode.
 
 use crate::error::Result;
 use crate::model::user_key;
 
-use super::table::{ALL_KEYS, Read, Step, Table, Tables};
+use super::table::{ALL_KEYS, Read, Step, Tables};
 use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
 use super::{holds, meta, rollup, workspaces};
@@ -15,12 +12,6 @@ use super::{holds, meta, rollup, workspaces};
 /// rollups.
 pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     workspaces::index_again(tables)?;
-    // Of versions that counted repeated calls by these.
-    let repeats = (
-        Bound::Included(b"repeats/".as_slice()),
-        Bound::Excluded(b"repeats0".as_slice()),
-    );
-    tables.clear(Table::Meta, repeats)?;
     let mut held = Vec::new();
     holds::scan_after(tables, None, |id| {
         held.push(id.to_owned());

@@ -22,7 +22,7 @@ use super::opening::{self, caught};
 use super::options::Writing;
 use super::reserve::{Reserve, WithReserve};
 use super::segments::SegmentLog;
-use super::table::{ALL_KEYS, Read as _, Snapshot, Step, Table, Tables};
+use super::table::{Snapshot, Tables};
 use super::telemetry::queue::QueueIndex;
 use super::{Store, StoreOptions, cluster, folding, meta, queue_log};
 
@@ -154,17 +154,14 @@ impl Store {
     /// with another folding.
     fn convert(&self) -> Result<()> {
         let snapshot = self.snapshot()?;
-        let folded = meta::is_folded(&snapshot)?;
-        if folded && meta::is_current(&snapshot)? {
+        if meta::is_current(&snapshot)? {
             return Ok(());
         }
+        let folded = meta::is_folded(&snapshot)?;
         drop(snapshot);
         let convert = |tables: &mut Tables<'_>| {
             if !folded {
                 folding::fold_names(tables)?;
-            }
-            if meta::lacks_rollups(tables)? && !is_empty(tables, Table::History)? {
-                meta::set_rolled_up(tables, Some(&[]))?;
             }
             meta::write_format(tables)
         };
@@ -203,15 +200,6 @@ impl Store {
         let released = self.medium.release().map_err(unavailable);
         released.and(ended).and(saved)
     }
-}
-
-fn is_empty(tables: &Tables<'_>, table: Table) -> Result<bool> {
-    let mut empty = true;
-    tables.scan(table, ALL_KEYS, |_, _| {
-        empty = false;
-        Ok(Step::Break(()))
-    })?;
-    Ok(empty)
 }
 
 impl Drop for Store {

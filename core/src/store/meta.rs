@@ -1,14 +1,16 @@
 //! What the file says of itself: its format version, and the numbers it gives out.
 
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::Result;
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, damaged};
 use super::segments::LogMark;
 use super::table::{Read, Table, Tables};
 
-/// The format this code reads and writes; `core/docs/format.md` describes it.
-pub(super) const FORMAT: u32 = 4;
+/// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
+pub(super) const FORMAT: u32 = 5;
+/// The oldest format that is read, and converted when it is opened to be written.
+pub(super) const OLDEST_FORMAT: u32 = 5;
 
 /// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it. Then the version of the
 /// indexes that are made of names: from 1 on there is one by ids.
@@ -22,7 +24,6 @@ const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
 const FILED_KEY: &[u8] = b"filed";
-const ROLLED_UP_KEY: &[u8] = b"rolled_up";
 pub(super) const COPIED_KEY: &[u8] = b"copied";
 pub(super) const LOG_KEY: &[u8] = b"log";
 
@@ -143,20 +144,6 @@ pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
     tables.put(Table::Meta, FILED_KEY, &value)
 }
 
-/// What the keys of the last bucket of history begin with that is in the rollups, as long as they are built for an older file; `None`
-/// when all of it is.
-pub(crate) fn rolled_up(read: &impl Read) -> Result<Option<Vec<u8>>> {
-    read.get(Table::Meta, ROLLED_UP_KEY, |bucket| Ok(bucket.to_vec()))
-}
-
-/// Notes up to which bucket history is in the rollups; `None` for all of it.
-pub(super) fn set_rolled_up(tables: &Tables<'_>, bucket: Option<&[u8]>) -> Result<()> {
-    match bucket {
-        Some(bucket) => tables.put(Table::Meta, ROLLED_UP_KEY, bucket),
-        None => tables.remove(Table::Meta, ROLLED_UP_KEY).map(drop),
-    }
-}
-
 /// The log that holds the queue, or held it last.
 pub(super) fn log_mark(read: &impl Read) -> Result<Option<LogMark>> {
     read.get(Table::Meta, LOG_KEY, |value| {
@@ -189,33 +176,14 @@ pub(super) fn is_folded(read: &impl Read) -> Result<bool> {
     Ok(folding == Some(true))
 }
 
-/// Whether the file has no rollups, as it is of an older format.
-pub(super) fn lacks_rollups(read: &impl Read) -> Result<bool> {
-    Ok(format(read)?.is_some_and(|format| format < 4))
-}
-
-/// Whether the file says that it is of this format.
+/// Whether the file is of this format, with names that are folded as this code folds them.
 pub(super) fn is_current(read: &impl Read) -> Result<bool> {
-    Ok(format(read)? == Some(FORMAT))
+    Ok(format(read)? == Some(FORMAT) && is_folded(read)?)
 }
 
-fn format(read: &impl Read) -> Result<Option<u32>> {
+/// The format of the file; `None` when the file does not say.
+pub(super) fn format(read: &impl Read) -> Result<Option<u32>> {
     read.get(Table::Meta, FORMAT_KEY, |value| {
         Ok(u32::from_le_bytes(Decoder::new(value).array()?))
     })
-}
-
-/// Refuses a file of a newer format; `None` when the file does not say.
-pub(super) fn check_format(read: &impl Read) -> Result<Option<()>> {
-    match format(read)? {
-        None => Ok(None),
-        Some(1..=FORMAT) => Ok(Some(())),
-        Some(newer) => Err(EngineError::new(
-            ErrorKind::NewerFormat,
-            format!(
-                "the file has format {newer}, this deskfleet reads up to format {FORMAT}; it was left untouched: \
-                 use a newer deskfleet"
-            ),
-        )),
-    }
 }

@@ -14,7 +14,7 @@ use super::events;
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
 use super::keys::KeyIndex;
 use super::medium::{Medium, panic_text};
-use super::meta;
+use super::meta::{self, FORMAT, OLDEST_FORMAT};
 use super::table::{Snapshot, Table, Tables};
 use super::telemetry::queue::QueueIndex;
 
@@ -139,19 +139,33 @@ fn initialise(database: &Database, now: Timestamp) -> Result<()> {
     transaction.commit().map_err(from_commit)
 }
 
+/// Refuses what is no store, and a store of a format that this code does not read.
 fn check_ours(snapshot: &Snapshot) -> Result<()> {
-    let foreign = |error: Option<EngineError>| {
-        let said = "the file is a redb database, but not a finished deskfleet store; it was left untouched: name \
-                    another path, or restore a backup";
-        match error {
-            Some(error) => EngineError::caused(ErrorKind::ForeignFile, said, error),
-            None => EngineError::new(ErrorKind::ForeignFile, said),
+    const FOREIGN: &str = "the file is a redb database, but not a finished deskfleet store; it was left untouched: name \
+                           another path, or restore a backup";
+    let format = match meta::format(snapshot) {
+        Err(error) if error.kind() == ErrorKind::ForeignFile => {
+            return Err(EngineError::caused(ErrorKind::ForeignFile, FOREIGN, error));
         }
+        format => format?,
     };
-    match meta::check_format(snapshot) {
-        Ok(Some(())) => Ok(()),
-        Ok(None) => Err(foreign(None)),
-        Err(error) if error.kind() == ErrorKind::ForeignFile => Err(foreign(Some(error))),
-        Err(error) => Err(error),
-    }
+    let (kind, message) = match format {
+        None => (ErrorKind::ForeignFile, FOREIGN.to_owned()),
+        Some(OLDEST_FORMAT..=FORMAT) => return Ok(()),
+        Some(older @ ..OLDEST_FORMAT) => (
+            ErrorKind::ForeignFile,
+            format!(
+                "the file has format {older}, which no release of deskfleet wrote; it was left untouched: export it with \
+                 the build that wrote it, and import that into a new store"
+            ),
+        ),
+        Some(newer) => (
+            ErrorKind::NewerFormat,
+            format!(
+                "the file has format {newer}, this deskfleet reads up to format {FORMAT}; it was left untouched: \
+                 use a newer deskfleet"
+            ),
+        ),
+    };
+    Err(EngineError::new(kind, message))
 }

@@ -8,7 +8,7 @@ use crate::model::{ComputeType, Stream};
 use crate::store::codec::damaged;
 use crate::store::table::{Read, Table, Tables};
 use crate::store::telemetry::rows::{Bucket, NO_TEXT, Rows};
-use crate::store::{meta, workspaces};
+use crate::store::workspaces;
 
 use super::daily;
 use super::day::DayRollup;
@@ -20,8 +20,6 @@ use super::slots::HOUR;
 /// The rollups that some buckets of history change, as they are with the changes.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Where the building of rollups of an older file stands: the buckets after it are not in any rollup yet.
-    built: Option<Vec<u8>>,
     latest: Changed<Latest>,
     daily: Changed<DayRollup>,
     hourly: Changed<HourRollup>,
@@ -79,35 +77,13 @@ impl<T> Changed<T> {
 pub(crate) struct RollupRows(Vec<(Table, Vec<u8>, Vec<u8>)>);
 
 impl Changes {
-    /// None yet.
-    pub(crate) fn begin(read: &impl Read) -> Result<Self> {
-        Ok(Self {
-            built: meta::rolled_up(read)?,
-            ..Self::default()
-        })
-    }
-
     /// Rows that they write.
     pub(crate) fn len(&self) -> usize {
         self.latest.places.len() + self.daily.places.len() + self.hourly.places.len()
     }
 
-    /// Adds the rows in `order`, which are new in the bucket whose keys begin with `prefix`.
-    pub(crate) fn add_filed(
-        &mut self,
-        read: &impl Read,
-        prefix: &[u8],
-        rows: &Rows,
-        order: &[u32],
-    ) -> Result<()> {
-        match &self.built {
-            Some(built) if prefix > built.as_slice() => Ok(()),
-            _ => self.add(read, rows, order),
-        }
-    }
-
     /// Adds the rows in `order`, all of one bucket.
-    pub(super) fn add(&mut self, read: &impl Read, rows: &Rows, order: &[u32]) -> Result<()> {
+    pub(crate) fn add(&mut self, read: &impl Read, rows: &Rows, order: &[u32]) -> Result<()> {
         let Some(first) = order.first().map(|row| *row as usize) else {
             return Ok(());
         };

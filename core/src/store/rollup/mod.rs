@@ -4,7 +4,6 @@
 //! All of it only adds up: counts, sums, extremes, histograms and sets of slots, so a rollup does not depend on the order in which
 //! its records were filed, and a late record is one more.
 
-pub(crate) mod building;
 mod changes;
 pub(crate) mod daily;
 mod day;

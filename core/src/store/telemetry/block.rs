@@ -11,7 +11,7 @@ mod tests;
 pub(super) use decode::{counts, decode_into};
 pub(super) use encode::BlockEncoder;
 
-use crate::model::{FieldSpec, Stream};
+use crate::model::{FIELDS_MAX, ProcessItem, Stream};
 
 const VERSION: u8 = 1;
 /// Offset of the count of records and the bytes of texts in a block: after the version.
@@ -56,8 +56,21 @@ const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 /// The kinds of tables a block holds records of: the four streams, and process items.
 const KINDS: usize = Stream::ALL.len() + 1;
 const PROCESS_ITEM: usize = KINDS - 1;
-/// The number of fields for which 64 bits of presence have room.
-const FIELDS_MAX: usize = 32;
+/// Bytes of presence, by kind. They belong to the version: a field for which they have no room takes another one.
+const PRESENCE_BYTES: [usize; KINDS] = [6, 2, 3, 2, 2];
+
+const _: () = {
+    let mut kind = 0;
+    while kind < KINDS {
+        let fields = if kind == PROCESS_ITEM {
+            ProcessItem::FIELDS
+        } else {
+            Stream::ALL[kind].fields()
+        };
+        assert!(2 * fields.len() <= 8 * PRESENCE_BYTES[kind]);
+        kind += 1;
+    }
+};
 
 #[expect(
     clippy::cast_precision_loss,
@@ -71,8 +84,8 @@ fn kind_of(stream: Stream) -> usize {
     usize::from(stream.number() - 1)
 }
 
-fn presence_bytes(specs: &[FieldSpec]) -> usize {
-    (2 * specs.len()).div_ceil(8)
+fn presence_bytes(kind: usize) -> usize {
+    PRESENCE_BYTES.get(kind).copied().unwrap_or_default()
 }
 
 /// What was last written of the fields of one kind.

@@ -183,7 +183,7 @@ impl Pass {
             parts: &mut self.parts,
             users: BTreeMap::new(),
             news: Vec::new(),
-            rollups: Changes::begin(read)?,
+            rollups: Changes::default(),
         };
         let mut place = None;
         while !preparation.work().is_all(self.slice_max)
@@ -257,8 +257,7 @@ impl<R: Read> Preparation<'_, R> {
             return Ok(());
         }
         self.note_users(&order);
-        self.rollups
-            .add_filed(self.read, prefix, self.rows, &order)?;
+        self.rollups.add(self.read, self.rows, &order)?;
         let follows = |last: &PartHead| last.number.checked_add(1).ok_or_else(damaged);
         let mut next = heads.last().map_or(Ok(0), follows)?;
         while let Some(last) = heads.pop_if(|last| last.may_take(order.len())) {

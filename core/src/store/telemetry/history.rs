@@ -96,22 +96,6 @@ pub(crate) fn scan_keys(
     })
 }
 
-/// What the keys of the first bucket after that of the keys with `prefix` begin with; the first of all after an empty prefix.
-pub(crate) fn bucket_after(read: &impl Read, prefix: &[u8]) -> Result<Option<Vec<u8>>> {
-    let start = match prefix {
-        [] => Some(Vec::new()),
-        prefix => after_prefix(prefix),
-    };
-    let Some(start) = start else { return Ok(None) };
-    let mut found = None;
-    let first = Work::new(1, usize::MAX);
-    scan(read, (&start, None), None, first, &mut |part| {
-        found = Some(key_bucket(part.key).to_vec());
-        Ok(())
-    })?;
-    Ok(found)
-}
-
 /// What the keys of the first bucket of `stream` after that of the keys with the prefix `after` begin with, from the first of `days` on to the last. Of an
 /// `instance` each day of the stream has one, empty or not.
 pub(crate) fn next_bucket(

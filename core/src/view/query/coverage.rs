@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use crate::domain::range::{Range, step_of};
 use crate::error::Result;
 use crate::limits::{HOUR_ROWS_EXAMINED_MAX, ROLLUP_ROWS_EXAMINED_MAX};
-use crate::store::meta;
 use crate::store::table::Table;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
@@ -41,7 +40,7 @@ impl Coverage {
     }
 
     fn whole(reader: &Reader, asked: Range, (seconds, units): (i64, &str)) -> Result<Self> {
-        let mut warnings = common_warnings(reader)?;
+        let mut warnings = common_warnings(reader);
         let last = step_of(last_moment(asked), seconds);
         let range = Range {
             from: step_of(asked.from, seconds),
@@ -108,21 +107,10 @@ impl Coverage {
 }
 
 /// What is to be said of every answer from the rollups.
-pub(crate) fn common_warnings(reader: &Reader) -> Result<Vec<String>> {
-    let mut warnings = Vec::new();
-    if meta::rolled_up(&reader.snapshot)?.is_some() {
-        warnings.push(
-            "The rollups of an older file are still being built: older records may be missing."
-                .to_owned(),
-        );
-    }
-    if reader.unfiled > 0 {
-        let unfiled = reader.unfiled;
-        warnings.push(format!(
-            "The {unfiled} newest records are queued and not counted yet."
-        ));
-    }
-    Ok(warnings)
+pub(crate) fn common_warnings(reader: &Reader) -> Vec<String> {
+    let unfiled = Some(reader.unfiled).filter(|unfiled| *unfiled > 0);
+    let warning = |unfiled| format!("The {unfiled} newest records are queued and not counted yet.");
+    unfiled.map(warning).into_iter().collect()
 }
 
 fn last_moment(range: Range) -> Timestamp {

@@ -140,7 +140,7 @@ pub(crate) fn workspaces(
         next_token,
         warnings: match covered {
             Some(covered) => covered.into_warnings(),
-            None => common_warnings(reader)?,
+            None => common_warnings(reader),
         },
         ..Rows::whole(rows, reader.now)
     })

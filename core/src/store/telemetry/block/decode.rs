@@ -88,7 +88,7 @@ impl BlockDecoder<'_, '_> {
         let kind = kind_of(stream);
         let last = self.last.get_mut(kind).ok_or_else(damaged)?;
         let presence = if head & SAME_PRESENCE == 0 {
-            presence(&mut self.decoder, stream.fields())?
+            presence(&mut self.decoder, kind)?
         } else {
             last.presence.ok_or_else(damaged)?
         };
@@ -252,7 +252,7 @@ impl BlockDecoder<'_, '_> {
         }
         let first = self.rows.push_items(count);
         for item in first..first + count {
-            let presence = presence(&mut self.decoder, ProcessItem::FIELDS)?;
+            let presence = presence(&mut self.decoder, PROCESS_ITEM)?;
             self.fields(PROCESS_ITEM, presence, ProcessItem::FIELDS)?;
             let last = self.last.get(PROCESS_ITEM).ok_or_else(damaged)?;
             let values = last.values.first_chunk().ok_or_else(damaged)?;
@@ -267,9 +267,9 @@ fn values_of(presence: u64) -> u64 {
     presence & !(presence >> 1 & 0x5555_5555_5555_5555)
 }
 
-fn presence(decoder: &mut Decoder<'_>, specs: &[FieldSpec]) -> Result<u64> {
+fn presence(decoder: &mut Decoder<'_>, kind: usize) -> Result<u64> {
     let mut presence = [0; 8];
-    let stored = decoder.raw(presence_bytes(specs))?;
+    let stored = decoder.raw(presence_bytes(kind))?;
     for (byte, stored) in presence.iter_mut().zip(stored) {
         *byte = *stored;
     }

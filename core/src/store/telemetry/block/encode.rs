@@ -91,7 +91,7 @@ impl BlockEncoder {
             .signed(received_at.ticks().wrapping_sub(self.received_at.ticks()));
         self.received_at = received_at;
         if !same {
-            raw_presence(&mut self.block, record.stream().fields(), presence);
+            raw_presence(&mut self.block, kind_of(record.stream()), presence);
         }
         self.block.append(&mut self.values.out);
         self.records += 1;
@@ -223,14 +223,14 @@ impl Values {
         self.out.count(items.len());
         for item in items {
             let at = self.out.len();
-            raw_presence(&mut self.out, ProcessItem::FIELDS, 0);
+            raw_presence(&mut self.out, PROCESS_ITEM, 0);
             let mut presence = 0;
             for (index, spec) in ProcessItem::FIELDS.iter().enumerate() {
                 let value = item.get(index);
                 presence |=
                     self.field(last, index, spec, value.as_ref(), received_at) << (2 * index);
             }
-            let bytes = presence_bytes(ProcessItem::FIELDS);
+            let bytes = presence_bytes(PROCESS_ITEM);
             let presence = presence.to_le_bytes();
             self.out
                 .overwrite(at, presence.get(..bytes).unwrap_or_default());
@@ -238,8 +238,8 @@ impl Values {
     }
 }
 
-fn raw_presence(encoder: &mut Encoder, specs: &[FieldSpec], presence: u64) {
-    let bytes = presence_bytes(specs);
+fn raw_presence(encoder: &mut Encoder, kind: usize, presence: u64) {
+    let bytes = presence_bytes(kind);
     encoder.raw(presence.to_le_bytes().get(..bytes).unwrap_or_default());
 }
 

@@ -17,9 +17,11 @@ pub(crate) struct StoredPart<'v> {
     pub(crate) first: Timestamp,
     /// The latest.
     pub(crate) last: Timestamp,
-    bytes: usize,
     chunk: &'v [u8],
 }
+
+/// What precedes the chunk.
+const TIMES_BYTES: usize = 16;
 
 impl<'v> StoredPart<'v> {
     pub(crate) fn read(key: &'v [u8], value: &'v [u8]) -> Result<Self> {
@@ -32,7 +34,6 @@ impl<'v> StoredPart<'v> {
             key,
             first,
             last,
-            bytes: value.len(),
             chunk: decoder.rest(),
         })
     }
@@ -80,11 +81,6 @@ impl<'v> StoredPart<'v> {
         Ok(orders.any(|(filed_at, _)| within(filed_at)))
     }
 
-    /// The length of its value.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Adds its records to `rows`.
     pub(crate) fn add_to(&self, rows: &mut Rows) -> Result<()> {
         chunk::decode_into(self.chunk, rows)
@@ -95,7 +91,7 @@ impl<'v> StoredPart<'v> {
             key: self.key.to_vec(),
             number: self.number()?,
             records: self.records()?,
-            bytes: self.bytes,
+            bytes: TIMES_BYTES + self.chunk.len(),
             first: self.first,
             last: self.last,
         })
