@@ -17,8 +17,8 @@ mod upkeep;
 mod write;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -30,7 +30,6 @@ use crate::mutation::{Context, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::telemetry::arrivals::Arrivals;
-use crate::store::telemetry::newest::SharedWindows;
 use crate::store::writer::Batch;
 use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
@@ -81,8 +80,6 @@ pub(crate) struct EngineCore {
     #[cfg(feature = "cluster")]
     cluster: Option<Cluster>,
     intake: Intake,
-    /// What those who read the activities of a day at the same time have in common.
-    pub(crate) newest: Arc<SharedWindows>,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     filing: Filing,
@@ -132,7 +129,6 @@ impl EngineCore {
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
             injected,
             intake: Intake::default(),
-            newest: Arc::default(),
             key_minutes: Mutex::default(),
             filing: Filing::default(),
             sorting: Mutex::default(),

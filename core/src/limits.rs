@@ -90,8 +90,10 @@ pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
 /// The same for a page, which has a bounded number of items: most pages fit their first chunk, and so have a length.
 pub const PAGE_CHUNK_BYTES: usize = 256 * 1024;
+/// How far back activities are kept by time as well: as that window, and an hour in which no sweep takes place.
+pub const RECENT_SECONDS: i64 = 25 * 60 * 60;
 /// Bytes of records that `Get24HourActivity` reads from the store at a time, for one response.
-pub const NEWEST_WINDOW_BYTES: usize = 704 * 1024;
+pub const NEWEST_WINDOW_BYTES: usize = 400 * 1024;
 /// Records that an export reads from the store at a time, all of one instance and day.
 pub const EXPORT_WINDOW_RECORDS: usize = 1024;
 /// Bytes of memory, roughly, for these records; one larger record is read alone.
@@ -234,8 +236,8 @@ const _: () = {
     let order = 1 + SORT_COLUMNS_MAX;
     let place = SORT_TEXT_BYTES + 2 * SORT_COLUMNS_MAX + WORKSPACE_ID_MAX * 4;
     assert!((2 + 4 + order + place).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);
-    // What a response holds between two chunks: the window, and the chunk that is sent.
-    assert!(NEWEST_WINDOW_BYTES + 2 * RESPONSE_CHUNK_BYTES <= 1024 * 1024);
+    // What a response holds: the window, a copy of what of it is queued, and the chunk that is sent.
+    assert!(2 * NEWEST_WINDOW_BYTES + 2 * RESPONSE_CHUNK_BYTES <= 1024 * 1024);
     assert!(PAGE_ITEMS_DEFAULT <= PAGE_ITEMS_MAX);
     assert!(ADMIN_ACTIVITIES_DEFAULT <= ADMIN_ACTIVITIES_MAX);
 };

@@ -83,6 +83,7 @@ fn check_names_an_unreadable_value() {
         ("queue", "block "),
         ("history", "history of "),
         ("users", "user "),
+        ("recent", "recent activities "),
         ("events", "event "),
     ] {
         let (_folder, path) = place();

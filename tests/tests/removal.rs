@@ -99,7 +99,7 @@ fn named(instances: &[&str], days: std::ops::Range<i64>) -> Vec<String> {
     instances.iter().flat_map(of).collect()
 }
 
-const BOTH: &[&str] = &["ws-1", "ws-2"];
+const BOTH: &[&str; 2] = &["ws-1", "ws-2"];
 
 fn selection(
     instance: Option<&str>,
@@ -386,4 +386,44 @@ fn removal_on_a_full_disk_removes_the_segments_and_lets_posts_in_again() {
     assert_eq!(engine.export(ExportQuery::new(Stream::Activity)).count(), 0);
     free.store(u64::MAX, Ordering::SeqCst);
     engine.record(stats("ws-2", "bob", 1)).unwrap();
+}
+
+#[test]
+fn activities_of_a_day_after_a_removal_are_the_others() {
+    let ago = |instance: &str, minutes: i64| {
+        let mut record = activity(instance, "jdoe", 0);
+        if let Record::Activity(activity) = &mut record {
+            activity.activity_time = Some(now().plus_seconds(-minutes * 60));
+        }
+        record
+    };
+    let shown = |engine: &Engine| -> Vec<_> {
+        let all = engine.activity_24_hours().unwrap().into_iter();
+        let of_ws_1 = all.filter(|view| view.received.record.instance_id() == "ws-1");
+        of_ws_1.map(|view| view.received).collect()
+    };
+    for before in [None, Some(0), Some(1)] {
+        let (engine, ..) = engine();
+        for minutes in (0..1800).step_by(7) {
+            let records = BOTH.map(|instance| ago(instance, minutes));
+            engine.record_all(&records).unwrap();
+            if minutes % 4 == 0 {
+                engine.file_pending().unwrap();
+            }
+        }
+        let expected = shown(&engine);
+        assert_eq!(expected.len(), 24 * 60 / 7 + 1);
+        let of_ws_2 = selection(Some("ws-2"), None, before);
+        assert!(engine.remove_telemetry(&of_ws_2).unwrap().removed > 0 || before == Some(1));
+        assert_eq!(shown(&engine), expected, "{before:?}");
+        // Late ones are filed beside those that were there.
+        let late: Vec<_> = [1, 701, 1439].map(|minutes| ago("ws-1", minutes)).into();
+        engine.record_all(&late).unwrap();
+        let queued = shown(&engine);
+        engine.file_pending().unwrap();
+        engine.maintain().unwrap();
+        assert_eq!(shown(&engine), queued, "{before:?}");
+        assert_eq!(queued.len(), expected.len() + 3);
+        assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
+    }
 }

@@ -123,7 +123,7 @@ impl Activities {
     pub(super) fn new(core: &EngineCore) -> Self {
         let now = core.now();
         Self {
-            activities: Last24Hours::until(now, &core.newest),
+            activities: Last24Hours::until(now),
             now,
         }
     }

@@ -34,6 +34,7 @@ impl EngineCore {
                 self.each_span(of, Removing::Selected(&selection), &|| true, take)?;
             }
         }
+        self.remove_filed()?;
         self.run(RemoveTelemetry::End(row, removed))?;
         self.give_space_back()?;
         Ok(removed)

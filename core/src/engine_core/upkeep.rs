@@ -16,8 +16,8 @@ use crate::observer::Event;
 use crate::store::meta;
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
-use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
+use crate::store::telemetry::{recent, sealing};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, events, upkeep};
 
@@ -148,9 +148,7 @@ impl EngineCore {
                 return Ok(None);
             }
         }
-        while let Some(step) = next {
-            next = self.take_step(step)?;
-        }
+        self.take_steps(next)?;
         let mut omitted = 0;
         if omit.is_some() {
             let snapshot = self.store.snapshot()?;
@@ -231,6 +229,7 @@ impl EngineCore {
         // What keeps the queue from being filed does not keep the rest from being done.
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
+        unless_refused(self.remove_filed())?;
         self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
@@ -362,6 +361,22 @@ impl EngineCore {
             Err(error) if error.is_for_space() => Ok(()),
             noted => noted.map(drop),
         }
+    }
+
+    /// Removes recent activities that are too old, or were removed from history.
+    pub(super) fn remove_filed(&self) -> Result<()> {
+        if self.store.is_read_only() || !recent::has_left_out(&self.store.snapshot()?)? {
+            return Ok(());
+        }
+        self.take_steps(Some(Maintenance::RemoveFiled))
+    }
+
+    /// Takes a step and all that follow it.
+    fn take_steps(&self, mut next: Option<Maintenance>) -> Result<()> {
+        while let Some(step) = next {
+            next = self.take_step(step)?;
+        }
+        Ok(())
     }
 
     /// Takes one step; returns the next one of its kind, if there is more to do.

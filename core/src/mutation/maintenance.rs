@@ -7,8 +7,8 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{AuditAction, AuditResult, WriteClass};
 use crate::store::held;
 use crate::store::table::Step;
-use crate::store::telemetry::queue;
 use crate::store::telemetry::sealing::Sealing;
+use crate::store::telemetry::{queue, recent};
 use crate::store::{audit, events, keys, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
@@ -26,7 +26,7 @@ pub(crate) enum Maintenance {
     DropTerminated(Timestamp, Vec<String>),
     /// Removes what is old by that time of what has these keys.
     DropDerived(Derived, Timestamp, Span),
-    /// Removes blocks that are filed from the table of the queue.
+    /// Removes blocks that are filed from the table of the queue, and recent activities that are too old.
     RemoveFiled,
     /// Writes a step of sealing.
     Seal(Box<Sealing>),
@@ -78,6 +78,7 @@ impl Mutation for Maintenance {
             }
             Self::RemoveFiled => {
                 let more = queue::remove_filed(context.tables)?;
+                let more = recent::remove_left_out(context.tables)? || more;
                 more.then_some(Self::RemoveFiled)
             }
             Self::Seal(sealing) => {

@@ -13,9 +13,9 @@ use crate::store::held_names::HeldNames;
 use crate::store::rollup::latest::{self, LatestRef};
 use crate::store::rollup::{DayRef, daily, hourly};
 use crate::store::table::{KeyRange, Read, Step, Table, key_range};
-use crate::store::telemetry::history;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::store::telemetry::work::Work;
+use crate::store::telemetry::{history, recent};
 use crate::timestamp::Timestamp;
 
 use super::Context;
@@ -233,6 +233,11 @@ impl Context<'_, '_> {
             },
         )?;
         counts.add(records, is_kept);
+        if of == Derived::History(Stream::Activity)
+            && let Some(last) = old.last()
+        {
+            recent::leave_out(self.tables, history::bucket_day(last)?)?;
+        }
         self.remove_all(Table::History, &old)?;
         Ok(counts)
     }

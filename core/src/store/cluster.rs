@@ -12,9 +12,9 @@ pub(super) fn refuse(read: &impl Read) -> Result<()> {
     if !read.contains(Table::Meta, APPLIED_KEY)? {
         return Ok(());
     }
-    let said = "the file belongs to a fleet of several nodes: start with --log and the address of its log, or open it for \
+    let message = "the file belongs to a fleet of several nodes: start with --log and the address of its log, or open it for \
                 reading only; `deskfleet cluster leave` makes a copy of it a store of its own";
-    Err(EngineError::new(ErrorKind::Configuration, said))
+    Err(EngineError::new(ErrorKind::Configuration, message))
 }
 
 #[cfg(feature = "cluster")]

@@ -48,9 +48,9 @@ impl Destination<'_> {
 
 /// What an error of the copy says in place of the store.
 fn unwritten(name: &str, error: EngineError) -> EngineError {
-    let said =
+    let message =
         format!("{name}: the copy cannot be written; look for a full or read-only disk there");
-    error.restated(ErrorKind::StorageUnavailable, said)
+    error.restated(ErrorKind::StorageUnavailable, message)
 }
 
 /// Copies all of `snapshot` into the empty `backend`, which messages call by the name before it, with a page cache of `cache_bytes`;

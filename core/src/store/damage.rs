@@ -152,9 +152,9 @@ impl Store {
             return Ok(true);
         }
         if self.is_read_only() {
-            let said = "a block of the queue is damaged, and the store was opened for reading only: open it to write, as the server does, \
+            let message = "a block of the queue is damaged, and the store was opened for reading only: open it to write, as the server does, \
                         to have the block set aside";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
         let Some(file) = &self.damage_file else {
             return Ok(false);
@@ -176,7 +176,7 @@ impl Store {
             .as_ref()
             .and_then(DamageFile::problem)
             .or_else(|| read(&self.queue).damage());
-        let problem = problem.map(|said| EngineError::new(ErrorKind::Corrupted, said));
+        let problem = problem.map(|message| EngineError::new(ErrorKind::Corrupted, message));
         problem.or_else(met).map_or(Ok(()), Err)
     }
 

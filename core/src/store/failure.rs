@@ -103,8 +103,8 @@ pub(super) fn from_compaction(error: CompactionError) -> EngineError {
             if !error.is_for_space() {
                 return error;
             }
-            let said = "compacting moves what is stored before it gives any space back: free some space, or remove telemetry";
-            EngineError::caused(ErrorKind::LowDisk, said, error)
+            let message = "compacting moves what is stored before it gives any space back: free some space, or remove telemetry";
+            EngineError::caused(ErrorKind::LowDisk, message, error)
         }
         error => EngineError::caused(
             ErrorKind::StorageUnavailable,

@@ -67,12 +67,12 @@ impl Place {
                 .cloned()
         });
         if changed {
-            let said = format!(
+            let message = format!(
                 "{path}: another program wrote into the open file; it is neither read nor written any more. A backup of this \
                  engine succeeds only where all that it reads is in memory. Stop it, put a whole store in the place of the file, \
                  such as the newest backup, and start again"
             );
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
         // While this process writes, only the place is looked at.
         let found = found.unwrap_or_else(|| fs::metadata(&self.path));

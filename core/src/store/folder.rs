@@ -131,7 +131,7 @@ impl SegmentFolder for FileFolder {
         if lock(&self.opened).get(&number) == Some(&file_id(&found)) {
             return Ok(());
         }
-        let said = format!("segment {number} was replaced by another file");
-        self.named(Err(io::Error::other(said)))
+        let message = format!("segment {number} was replaced by another file");
+        self.named(Err(io::Error::other(message)))
     }
 }

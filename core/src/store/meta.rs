@@ -24,6 +24,7 @@ const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
 const FILED_KEY: &[u8] = b"filed";
+const RECENT_KEY: &[u8] = b"recent";
 pub(super) const COPIED_KEY: &[u8] = b"copied";
 pub(super) const LOG_KEY: &[u8] = b"log";
 
@@ -72,6 +73,20 @@ pub(super) fn sealed(read: &impl Read) -> Result<Option<Vec<u8>>> {
 /// Notes the key of the last part of history that was sealed.
 pub(super) fn set_sealed(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
     tables.put(Table::Meta, SEALED_KEY, key)
+}
+
+/// The time from which on `recent` has all activities that are filed.
+pub(super) fn recent_from(read: &impl Read) -> Result<Timestamp> {
+    let from = read.get(Table::Meta, RECENT_KEY, |value| {
+        let ticks = i64::from_le_bytes(Decoder::new(value).array()?);
+        Ok(Timestamp::from_ticks(ticks))
+    })?;
+    Ok(from.unwrap_or(Timestamp::MIN))
+}
+
+/// Notes that time.
+pub(super) fn set_recent_from(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
+    tables.put(Table::Meta, RECENT_KEY, &time.ticks().to_le_bytes())
 }
 
 /// The time that the last sweep took for now.

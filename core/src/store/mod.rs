@@ -294,9 +294,9 @@ impl Store {
     pub(crate) fn make_reserve(&self) -> Result<()> {
         self.reserve.as_ref().map_or(Ok(()), |reserve| {
             reserve.make().map_err(|error| {
-                let said = "the file that keeps space for what must be written on a full disk cannot be made beside the store: let this \
+                let message = "the file that keeps space for what must be written on a full disk cannot be made beside the store: let this \
                             user write there, or free some space";
-                EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+                EngineError::caused(ErrorKind::StorageUnavailable, message, error)
             })
         })
     }

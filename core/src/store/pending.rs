@@ -76,12 +76,12 @@ impl Dispatched {
             number, provider, ..
         } = &self.attempt;
         let plural = if *number == 1 { "" } else { "s" };
-        let mut said = format!("{provider}, {number} attempt{plural}");
+        let mut message = format!("{provider}, {number} attempt{plural}");
         if let Some(note) = &self.note {
-            said.push_str(", request ");
-            said.push_str(note);
+            message.push_str(", request ");
+            message.push_str(note);
         }
-        said
+        message
     }
 }
 

@@ -30,9 +30,9 @@ pub(super) fn recover(
     let mark = meta::log_mark(&snapshot)?;
     let Some((_, log)) = log else {
         if mark.is_some_and(|mark| mark.live) {
-            let said = "a part of the queue is in segments beside the store: open the store by its path, or with \
+            let message = "a part of the queue is in segments beside the store: open the store by its path, or with \
                         `open_backend_with_queue`";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
         return Ok(());
     };

@@ -34,6 +34,8 @@ pub(crate) enum Table {
     Queue,
     History,
     Users,
+    /// The activities of the last 25 hours, by time.
+    Recent,
     /// Of each instance its newest Stats values and the rollup of its newest day.
     Latest,
     /// Rollups of earlier days.
@@ -44,7 +46,7 @@ pub(crate) enum Table {
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Meta,
         Self::Workspaces,
         Self::WorkspacesByUser,
@@ -56,6 +58,7 @@ impl Table {
         Self::Queue,
         Self::History,
         Self::Users,
+        Self::Recent,
         Self::Latest,
         Self::Daily,
         Self::Hourly,
@@ -75,6 +78,7 @@ impl Table {
             Self::Queue => "queue",
             Self::History => "history",
             Self::Users => "users",
+            Self::Recent => "recent",
             Self::Latest => "latest",
             Self::Daily => "daily",
             Self::Hourly => "hourly",
@@ -339,22 +343,30 @@ impl<'t> Tables<'t> {
 
     /// Removes every entry of a range.
     pub(super) fn clear(&self, table: Table, range: KeyRange<'_>) -> Result<()> {
-        loop {
-            let mut keys = Vec::new();
-            self.scan(table, range, |key, _| {
-                keys.push(key.to_vec());
-                Ok(match keys.len() {
-                    MAINTENANCE_ROWS_MAX => Step::Break(()),
-                    _ => Step::Continue(()),
-                })
-            })?;
-            if keys.is_empty() {
-                return Ok(());
-            }
-            for key in keys {
-                self.remove(table, &key)?;
-            }
+        while self.remove_some(table, range, MAINTENANCE_ROWS_MAX)? {}
+        Ok(())
+    }
+
+    /// Removes the first entries of a range, no more than `max`; returns whether there may be others.
+    pub(super) fn remove_some(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        max: usize,
+    ) -> Result<bool> {
+        let mut keys = Vec::new();
+        self.scan(table, range, |key, _| {
+            keys.push(key.to_vec());
+            Ok(if keys.len() < max {
+                Step::Continue(())
+            } else {
+                Step::Break(())
+            })
+        })?;
+        for key in &keys {
+            self.remove(table, key)?;
         }
+        Ok(keys.len() == max)
     }
 
     /// Removes `key`; returns whether it was there.
@@ -387,13 +399,13 @@ impl Read for Tables<'_> {
 }
 
 fn no_such_table() -> EngineError {
-    let said = "a table is missing from the list of tables";
-    EngineError::new(ErrorKind::Internal, said)
+    let message = "a table is missing from the list of tables";
+    EngineError::new(ErrorKind::Internal, message)
 }
 
 fn in_scan() -> EngineError {
-    let said = "a table was written while it was being read";
-    EngineError::new(ErrorKind::Internal, said)
+    let message = "a table was written while it was being read";
+    EngineError::new(ErrorKind::Internal, message)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::error::{EngineError, Result, error_chain};
 
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
-use super::telemetry::{history, queue};
+use super::telemetry::{history, queue, recent};
 use super::{audit, events, keys, meta, pending, workspaces};
 
 /// What a check found.
@@ -62,6 +62,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
     });
     let queued_records = check.table("queue", |read, _| queue::verify(read));
     check.table("users", super::folding::verify_users);
+    check.table("recent", recent::verify);
     check.table("rollups", super::rollup::verify);
     let (audit_rows, last_row) = check.table("audit", |read, _| audit_rows(read));
     let (keys, last_key) = check.table("keys", |read, _| {
@@ -133,6 +134,7 @@ fn row_name(table: Table, key: &[u8]) -> String {
         Table::Holds => format!("the hold on {}", text()),
         Table::Users => format!("user {}", text()),
         Table::Events => format!("event {}", number()),
+        Table::Recent => format!("recent activities {key:02x?}"),
         Table::Latest => format!("latest values of {}", text()),
         Table::Daily | Table::Hourly => format!("rollup {table:?} {key:02x?}"),
         Table::Meta | Table::WorkspacesByUser | Table::WorkspacesByComputer => {

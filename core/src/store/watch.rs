@@ -88,9 +88,9 @@ impl FileWatch {
     /// Refuses all work on a file that another program wrote to.
     pub(super) fn refuse_if_changed(&self) -> io::Result<()> {
         if self.changed.load(Ordering::Acquire) {
-            let said =
+            let message =
                 "another program wrote into the open file; it is neither read nor written any more";
-            return Err(io::Error::other(said));
+            return Err(io::Error::other(message));
         }
         Ok(())
     }

@@ -78,8 +78,8 @@ impl Store {
     /// Makes sure of an open database whose writes reach the medium.
     pub(super) fn open_gate(&self) -> Result<()> {
         if self.options.is_read_only() {
-            let said = "the store was opened for reading only";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+            let message = "the store was opened for reading only";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
         self.ensure_open()?;
         // Nobody opens the database again meanwhile.

@@ -1,13 +1,11 @@
 //! What users did in the last 24 hours.
 
-use std::sync::Arc;
-
 use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
-use crate::model::{Received, Stream, user_key};
+use crate::model::{Received, user_key};
 use crate::store::table::Step;
 use crate::store::telemetry::Packed;
-use crate::store::telemetry::newest::{NewestFirst, SharedWindows};
+use crate::store::telemetry::newest::NewestFirst;
 use crate::store::workspaces;
 use crate::timestamp::Timestamp;
 
@@ -58,10 +56,10 @@ struct Owner {
 }
 
 impl Last24Hours {
-    pub(crate) fn until(now: Timestamp, shared: &Arc<SharedWindows>) -> Self {
+    pub(crate) fn until(now: Timestamp) -> Self {
         let start = now.plus_seconds(-ACTIVITY_WINDOW_SECONDS);
         Self {
-            records: NewestFirst::new(Stream::Activity, (start, now), shared),
+            records: NewestFirst::new((start, now)),
             known: None,
         }
     }
@@ -71,7 +69,7 @@ impl Last24Hours {
         self.records.needs_look()
     }
 
-    /// Looks for the next records. `open` gives a reader that has the queue of [`Stream::Activity`].
+    /// Looks for the next records. `open` gives a reader that has the queue of activities.
     pub(crate) fn look(&mut self, open: impl Fn() -> Result<Reader>) -> Result<()> {
         self.records.look(|| {
             let reader = open()?;

@@ -6,12 +6,13 @@ use redb::{Database, TableDefinition};
 
 use super::image::{Image, filled, use_everything};
 
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "history",
     "queue",
     "workspaces",
     "audit",
     "users",
+    "recent",
     "pending",
     "holds",
     "keys",

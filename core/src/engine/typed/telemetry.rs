@@ -95,7 +95,7 @@ impl Engine {
         let core = self.core();
         let mut reader = core.reader()?;
         let now = reader.now;
-        let mut activities = Last24Hours::until(now, &core.newest);
+        let mut activities = Last24Hours::until(now);
         let mut views = Vec::new();
         while activities.needs_look() {
             activities.look(|| core.telemetry_reader(wanted))?;

@@ -118,8 +118,8 @@ impl State {
 impl SegmentLog {
     pub(crate) fn new(folder: Box<dyn SegmentFolder>) -> Result<Self> {
         let Some(available) = Available::HERE else {
-            let said = "in WebAssembly the queue is in the table: open the backend alone";
-            return Err(EngineError::new(ErrorKind::Configuration, said));
+            let message = "in WebAssembly the queue is in the table: open the backend alone";
+            return Err(EngineError::new(ErrorKind::Configuration, message));
         };
         Ok(Self {
             available,
@@ -163,9 +163,9 @@ impl SegmentLog {
     /// Makes the folder, for a log that begins with this id; what is in it is of no use any more.
     pub(super) fn prepare_folder(&self, id: u64) -> Result<()> {
         self.folder.create().map_err(|error| {
-            let said = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
+            let message = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
                         file with `queue_storage = \"table\"`";
-            EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+            EngineError::caused(ErrorKind::StorageUnavailable, message, error)
         })?;
         // What the last log left is removed, and so is not ready for this one.
         self.state().spare.clear();
@@ -196,9 +196,9 @@ impl SegmentLog {
         };
         drop(state);
         placed.map_err(|error| {
-            let said = "a segment of the queue, or its folder, was removed or renamed; what is posted now would be lost: put it \
+            let message = "a segment of the queue, or its folder, was removed or renamed; what is posted now would be lost: put it \
                         back, or stop (which saves what is queued) and start again";
-            EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+            EngineError::caused(ErrorKind::StorageUnavailable, message, error)
         })
     }
 
@@ -207,8 +207,8 @@ impl SegmentLog {
     pub(super) fn append(&self, first: u64, blocks: &[&[u8]]) -> Result<Vec<SegmentPlace>> {
         let length: usize = blocks.iter().map(|block| block.len() + 4).sum();
         if u32::try_from(length).is_err() {
-            let said = "a batch of telemetry is too long to be stored at once; send it in parts";
-            return Err(EngineError::new(ErrorKind::InvalidParameter, said));
+            let message = "a batch of telemetry is too long to be stored at once; send it in parts";
+            return Err(EngineError::new(ErrorKind::InvalidParameter, message));
         }
         let needed = (length + frame::FRAME_HEAD_BYTES) as u64;
         let (current, mut bytes) = {
@@ -280,8 +280,8 @@ impl SegmentLog {
     fn next_segment(&self, first: u64, needed: u64) -> Result<Current> {
         let mut state = self.state();
         let Some(log) = state.id else {
-            let said = "the log of the queue was not begun";
-            return Err(EngineError::new(ErrorKind::Internal, said));
+            let message = "the log of the queue was not begun";
+            return Err(EngineError::new(ErrorKind::Internal, message));
         };
         // Longer where the queue is long: each is a file that is kept open.
         let longer = 1 + state.sealed.len() as u64 / 16;

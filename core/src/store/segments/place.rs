@@ -65,10 +65,10 @@ impl SegmentPlace {
             return Ok(block);
         }
         // Not for good: filing sets it aside.
-        let said = format!(
+        let message = format!(
             "a block of the queue is damaged, in {self}; it is set aside with the next filing, then try again"
         );
-        Err(EngineError::new(ErrorKind::StorageUnavailable, said))
+        Err(EngineError::new(ErrorKind::StorageUnavailable, message))
     }
 
     /// The bytes as they are.

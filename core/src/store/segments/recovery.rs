@@ -371,20 +371,20 @@ fn damaged(segment: &Segment, what: &str) -> EngineError {
 /// The folder, or a file of it, cannot be opened.
 pub(super) fn of_folder(error: io::Error) -> EngineError {
     if error.kind() == io::ErrorKind::PermissionDenied {
-        let said = "no permission; check the owner and mode of the folder of the queue and of what is in it";
-        return EngineError::caused(ErrorKind::StorageUnavailable, said, error);
+        let message = "no permission; check the owner and mode of the folder of the queue and of what is in it";
+        return EngineError::caused(ErrorKind::StorageUnavailable, message, error);
     }
     unavailable(error)
 }
 
 fn missing() -> EngineError {
-    let said = "the folder of the queue, which has the name of the store and `-queue`, is missing, with the telemetry that was not filed yet: put it back, or make an empty \
+    let message = "the folder of the queue, which has the name of the store and `-queue`, is missing, with the telemetry that was not filed yet: put it back, or make an empty \
                 folder in its place to go on without";
-    EngineError::new(ErrorKind::StorageUnavailable, said)
+    EngineError::new(ErrorKind::StorageUnavailable, message)
 }
 
 fn foreign() -> EngineError {
-    let said = "the folder of the queue, which has the name of the store and `-queue`, holds the queue of another store; it was \
+    let message = "the folder of the queue, which has the name of the store and `-queue`, holds the queue of another store; it was \
                 left untouched: move it to where that store is, or away";
-    EngineError::new(ErrorKind::ForeignFile, said)
+    EngineError::new(ErrorKind::ForeignFile, message)
 }

@@ -60,16 +60,12 @@ const PROCESS_ITEM: usize = KINDS - 1;
 const PRESENCE_BYTES: [usize; KINDS] = [6, 2, 3, 2, 2];
 
 const _: () = {
-    let mut kind = 0;
-    while kind < KINDS {
-        let fields = if kind == PROCESS_ITEM {
-            ProcessItem::FIELDS
-        } else {
-            Stream::ALL[kind].fields()
-        };
-        assert!(2 * fields.len() <= 8 * PRESENCE_BYTES[kind]);
-        kind += 1;
+    let (mut streams, mut bytes): (&[Stream], &[usize]) = (&Stream::ALL, &PRESENCE_BYTES);
+    while let ([stream, other_streams @ ..], [first, others @ ..]) = (streams, bytes) {
+        assert!(2 * stream.fields().len() <= 8 * *first);
+        (streams, bytes) = (other_streams, others);
     }
+    assert!(matches!(bytes, [last] if 2 * ProcessItem::FIELDS.len() <= 8 * *last));
 };
 
 #[expect(

@@ -29,6 +29,7 @@ use super::history::{self, PartHead, PartWriter};
 use super::key_name;
 use super::pending_block::{self, Oldest, PendingBlock};
 use super::queue::{keep_damaged, remove_filed};
+use super::recent::{self, RecentActivities, RecentBlocks};
 use super::removal::{Omitted, Removal};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
@@ -57,6 +58,7 @@ pub(crate) struct Slice {
     /// Keys and values.
     parts: Vec<(Vec<u8>, Vec<u8>)>,
     users: Vec<(Vec<u8>, Vec<u8>)>,
+    recent: RecentBlocks,
     rollups: RollupRows,
     work: Work,
 }
@@ -183,6 +185,7 @@ impl Pass {
             parts: &mut self.parts,
             users: BTreeMap::new(),
             news: Vec::new(),
+            recent: RecentActivities::new(read)?,
             rollups: Changes::default(),
         };
         let mut place = None;
@@ -235,13 +238,15 @@ struct Preparation<'p, R> {
     /// of these.
     users: BTreeMap<String, u64>,
     news: Vec<News>,
+    recent: RecentActivities,
     rollups: Changes,
 }
 
 impl<R: Read> Preparation<'_, R> {
-    /// What writing the slice takes, as far as it is prepared; each user and each rollup is written once at the end.
+    /// What writing the slice takes, as far as it is prepared; each user, each rollup and each block of activities is written once at
+    /// the end.
     fn work(&self) -> Work {
-        let rows = self.users.len() + self.rollups.len();
+        let rows = self.users.len() + self.rollups.len() + self.recent.table_rows();
         self.slice.work.with_rows(rows)
     }
 
@@ -257,6 +262,7 @@ impl<R: Read> Preparation<'_, R> {
             return Ok(());
         }
         self.note_users(&order);
+        self.recent.add(self.rows, &order);
         self.rollups.add(self.read, self.rows, &order)?;
         let follows = |last: &PartHead| last.number.checked_add(1).ok_or_else(damaged);
         let mut next = heads.last().map_or(Ok(0), follows)?;
@@ -333,6 +339,7 @@ impl<R: Read> Preparation<'_, R> {
             let value = users::updated(self.read, &key, self.rows, news, encoder)?;
             self.slice.users.extend(value.map(|value| (key, value)));
         }
+        self.slice.recent = self.recent.finish(self.read, self.rows, encoder)?;
         self.slice.rollups = self.rollups.finish();
         Ok(self.slice)
     }
@@ -379,6 +386,7 @@ impl Slice {
             tables.put(Table::Users, key, value)?;
         }
         keep_damaged(tables, &self.kept)?;
+        self.recent.put(tables)?;
         self.rollups.put(tables)?;
         if self.after.is_some() {
             let filed = Filed {
@@ -391,6 +399,7 @@ impl Slice {
         let below = self.last_block.saturating_add(1);
         meta::set_filed(tables, &Filed { below, pass: None })?;
         tables.effects.queue.filed_below = Some(below);
-        remove_filed(tables)
+        let more = remove_filed(tables)?;
+        Ok(recent::remove_left_out(tables)? || more)
     }
 }

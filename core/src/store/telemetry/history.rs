@@ -73,16 +73,6 @@ pub(crate) fn scan_bucket(
     scan_prefix(read, &bucket_prefix(bucket), visit)
 }
 
-/// Visits the parts of one day of a stream, of every instance.
-pub(super) fn scan_day(
-    read: &impl Read,
-    stream: Stream,
-    day: u32,
-    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
-) -> Result<()> {
-    scan_prefix(read, &day_prefix(stream, day), visit)
-}
-
 /// Visits the parts with these keys.
 #[cfg(test)]
 pub(crate) fn scan_keys(

@@ -10,6 +10,7 @@ pub(crate) mod newest;
 mod packed;
 pub(crate) mod pending_block;
 pub(crate) mod queue;
+pub(crate) mod recent;
 pub(crate) mod removal;
 pub(crate) mod repetitions;
 pub(crate) mod rows;

@@ -1,115 +1,74 @@
-//! The records of a stream over all instances, newest first.
+//! The activities of all instances, newest first: by filed time, then by time of receipt, then by content.
 //!
-//! Telemetry is stored by instance, so a look for the newest records of all instances scans every part of a day. A
-//! [`NewestFirst`] takes as many of the records after the last one as fit a window of bounded size, and returns these; then it
-//! looks again. Each look reads a snapshot of its own, so only the window is held between two of them, however many records there
-//! are. Readers at the same time share windows.
+//! A [`NewestFirst`] takes as many of those after the last one as fit a window of bounded size, and returns these; then it looks again.
+//! Each look reads a snapshot of its own, so only the window is held between two of them, however many activities there are.
 
-mod repeated;
-mod shared;
 mod window;
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::limits::NEWEST_WINDOW_BYTES;
 use crate::model::Stream;
-use crate::store::table::Read;
+use crate::store::codec::Encoder;
+use crate::store::meta;
+use crate::store::table::{Read, Step};
 use crate::timestamp::Timestamp;
 
-use super::history;
-use super::packed::Packed;
+use super::block::decode_into;
+use super::packed::{Packed, pack};
 use super::pending_block::PendingBlock;
-use super::rows::Rows;
+use super::rows::{Bucket, Rows};
+use super::{history, recent};
 
-use repeated::{drop_repeated, read_queued, rows_of};
-use window::{Position, Window};
+use window::{Window, packed_in};
 
-pub(crate) use shared::SharedWindows;
-
-/// The least time that a window covers, in a fraction of the whole.
-const WINDOWS_MAX: i64 = 1024;
-
-/// The records of a stream filed in a span of time, newest first: each that is there from the first look to the last comes
-/// exactly once.
+/// The activities filed in a span of time, newest first: each that is there from the first look to the last comes exactly once.
 #[derive(Debug)]
 pub(crate) struct NewestFirst {
-    stream: Stream,
-    /// Exclusive.
-    start: Timestamp,
-    /// Inclusive.
-    end: Timestamp,
-    /// The next records are here or after it; `None` before the first look.
-    ceiling: Option<Position>,
-    /// How many records just at the ceiling were handed out.
-    passed: usize,
-    window: Arc<Window>,
-    /// The places in the window of the next record, and of the first that is too old.
-    next: usize,
-    until: usize,
-    shared: Arc<SharedWindows>,
-    begun: u64,
+    window: Window,
+    /// The entry of the window that was taken last, and how many copies of it are to come.
+    taken: Vec<u8>,
+    copies: u32,
 }
 
 impl NewestFirst {
-    pub(crate) fn new(
-        stream: Stream,
-        (start, end): (Timestamp, Timestamp),
-        shared: &Arc<SharedWindows>,
-    ) -> Self {
+    /// Those filed after `start`, up to `end`.
+    pub(crate) fn new((start, end): (Timestamp, Timestamp)) -> Self {
         Self {
-            stream,
-            start,
-            end,
-            ceiling: None,
-            passed: 0,
-            window: Arc::new(Window::new(stream, end, (None, 0), Position::below(end))),
-            next: 0,
-            until: 0,
-            begun: shared.moment(),
-            shared: Arc::clone(shared),
+            window: Window::new(start, end),
+            taken: Vec::new(),
+            copies: 0,
         }
     }
 
     /// Whether the window is used up, and there may be more records.
     pub(crate) fn needs_look(&self) -> bool {
-        let over = self.ceiling.as_ref().map(|ceiling| ceiling.times.0);
-        self.next == self.until && over.is_none_or(|floor| floor > self.start)
+        self.copies == 0 && self.window.is_used_up()
     }
 
     /// The next record of the window.
     pub(crate) fn take_next(&mut self) -> Option<Packed<'_>> {
-        if self.next == self.until {
-            return None;
+        if self.copies == 0 {
+            (self.taken, self.copies) = self.window.take_first()?;
         }
-        if self.window.is_floor(self.next) {
-            self.passed += 1;
-        }
-        let (_, packed) = self.window.entry(self.next)?;
-        self.next += 1;
-        Some(packed)
+        self.copies -= 1;
+        Some(packed_in(&self.taken))
     }
 
-    /// Looks for the next records, where `open` gives a snapshot and the blocks of the queue that can hold some of the stream,
-    /// the oldest first.
+    /// Looks for the next records, where `open` gives a snapshot and the blocks of the queue that can hold activities, the oldest first.
     pub(crate) fn look<R: Read>(
         &mut self,
         open: impl Fn() -> Result<(R, Vec<PendingBlock>)>,
     ) -> Result<()> {
         while self.needs_look() {
-            let shared = Arc::clone(&self.shared);
-            let mut recent = shared.lock();
-            let (begun, ceiling) = (self.begun, self.ceiling.as_ref());
-            let found = recent.find(begun, ceiling, self.passed);
-            let window = if let Some(window) = found {
-                window
-            } else {
-                let taken = shared.moment();
-                let (read, blocks) = open()?;
-                recent.keep(taken, self.fill(&read, &blocks)?)
-            };
-            drop(recent);
-            self.adopt(window);
+            let (read, blocks) = open()?;
+            self.window.begin();
+            let mut rows = Rows::default();
+            self.look_at_filed(&read, &mut rows)?;
+            each_queued(&read, &blocks, &mut rows, &mut |rows, row, place| {
+                self.window.offer(rows, row, place)
+            })?;
+            self.drop_repeated(&read, &blocks, &mut rows)?;
         }
         Ok(())
     }
@@ -120,93 +79,112 @@ impl NewestFirst {
         self.window.memory()
     }
 
-    /// Takes from the window what follows the one before.
-    fn adopt(&mut self, window: Arc<Window>) {
-        let own = window.begins(self.ceiling.as_ref(), self.passed);
-        self.next = match &self.ceiling {
-            Some(ceiling) if !own => window.place_of(ceiling, self.passed),
-            Some(_) | None => 0,
-        };
-        self.until = window.count_after(self.start).max(self.next);
-        if self.ceiling.as_ref() != Some(&window.floor) {
-            self.passed = 0;
-            self.ceiling = Some(window.floor.clone());
-        }
-        self.window = window;
-    }
-
-    fn fill(&self, read: &impl Read, blocks: &[PendingBlock]) -> Result<Window> {
-        let floor = Position::below(self.reach());
-        let after = (self.ceiling.clone(), self.passed);
-        let mut window = Window::new(self.stream, self.end, after, floor);
-        let mut rows = Rows::default();
-        let upper = self.upper();
-        let mut day = upper.day();
-        // The floor may rise meanwhile, and with it the last day that counts.
-        while day >= window.floor.times.0.day() {
-            history::scan_day(read, self.stream, day, &mut |part| {
-                if part.any_filed(window.floor.times.0, upper)? {
+    fn look_at_filed(&mut self, read: &impl Read, rows: &mut Rows) -> Result<()> {
+        let whole_from = meta::recent_from(read)?;
+        let window = &mut self.window;
+        let (from, to) = window.span();
+        recent::scan_back(read, (from.max(whole_from), to), |latest, block| {
+            if window.ends_after(latest) {
+                return Ok(Step::Break(()));
+            }
+            rows.clear();
+            decode_into(block, rows)?;
+            let is_whole = |row: &usize| rows.filed_at(*row) >= whole_from;
+            let mut whole = (0..rows.len()).filter(is_whole);
+            whole.try_for_each(|row| window.offer(rows, row, 0))?;
+            Ok(Step::Continue(()))
+        })?;
+        // What is older than the table, as telemetry was removed or the clock was ahead.
+        let mut day = to.min(whole_from).day();
+        while from < whole_from
+            && day >= from.day()
+            && !window.ends_after(Timestamp::from_day(day + 1))
+        {
+            history::visit_day(read, Stream::Activity, day, None, &mut |part| {
+                if part.first < whole_from && part.first <= to && part.last >= from {
                     rows.clear();
-                    part.add_to(&mut rows)?;
-                    for row in 0..rows.len() {
-                        self.offer(&mut window, &rows, row, 0)?;
-                    }
+                    part.add_to(rows)?;
+                    let is_older = |row: &usize| rows.filed_at(*row) < whole_from;
+                    let mut older = (0..rows.len()).filter(is_older);
+                    older.try_for_each(|row| window.offer(rows, row, 0))?;
                 }
-                Ok(())
+                Ok(Step::Continue(()))
             })?;
             let Some(before) = day.checked_sub(1) else {
                 break;
             };
             day = before;
         }
-        let mut place = 0;
-        for block in blocks {
-            read_queued(read, block, &mut rows)?;
-            for row in rows_of(&rows, self.stream) {
-                place += 1;
-                self.offer(&mut window, &rows, row, place)?;
+        Ok(())
+    }
+
+    /// Drops the queued records that repeat one that is filed or was queued before, as
+    /// [`Received::repeats`](crate::model::Received::repeats) has it.
+    fn drop_repeated(
+        &mut self,
+        read: &impl Read,
+        blocks: &[PendingBlock],
+        rows: &mut Rows,
+    ) -> Result<()> {
+        // By its day and its content, where each comes first: its place in the queue, or 0 in history.
+        let mut firsts = BTreeMap::new();
+        let mut buckets = BTreeSet::new();
+        for record in self.window.queued() {
+            let origin = record.origin()?;
+            if origin.sent.is_some() {
+                let day = record.filed_at.day();
+                firsts.insert((day, record.bytes.to_vec()), u32::MAX);
+                buckets.insert((day, origin.instance.to_owned()));
             }
         }
-        drop_repeated(read, (self.stream, blocks), &mut window, &mut rows)?;
-        window.sort();
-        Ok(window)
-    }
-
-    fn offer(&self, window: &mut Window, rows: &Rows, row: usize, queued: u32) -> Result<()> {
-        let filed_at = rows.filed_at(row);
-        if filed_at <= self.start || filed_at > self.end {
+        if firsts.is_empty() {
             return Ok(());
         }
-        window.offer(rows, row, queued)
-    }
-
-    fn upper(&self) -> Timestamp {
-        let ceiling = self.ceiling.as_ref();
-        ceiling.map_or(self.end, |ceiling| ceiling.times.0)
-    }
-
-    /// How far back the next window should reach: as far as it is nearly full when records are as frequent as in the one before.
-    /// A wrong guess costs time and nothing else.
-    fn reach(&self) -> Timestamp {
-        let before = &self.window;
-        let Some(each) = before.memory().checked_div(before.len()) else {
-            return self.start;
+        let mut scratch = Encoder::default();
+        let mut note = |rows: &Rows, row: usize, place: u32| {
+            scratch.clear();
+            pack(rows, row, &mut scratch)?;
+            let content = (rows.filed_at(row).day(), scratch.bytes().to_vec());
+            if let Some(first) = firsts.get_mut(&content) {
+                *first = place.min(*first);
+            }
+            Ok(())
         };
-        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX).max(1);
-        let fitting = NEWEST_WINDOW_BYTES / each.max(1) / 8 * 7;
-        let length = before.length().saturating_mul(count(fitting)) / count(before.len());
-        let whole = self.end.ticks().saturating_sub(self.start.ticks());
-        let upper = self.upper().ticks();
-        let reach = upper.saturating_sub(length.max(whole / WINDOWS_MAX + 1));
-        self.start.max(Timestamp::from_ticks(reach))
+        each_queued(read, blocks, rows, &mut note)?;
+        for (day, instance) in &buckets {
+            let bucket = Bucket {
+                stream: Stream::Activity,
+                day: *day,
+                instance,
+            };
+            history::scan_bucket(read, bucket, &mut |part| {
+                rows.clear();
+                part.add_to(rows)?;
+                (0..rows.len()).try_for_each(|row| note(rows, row, 0))
+            })?;
+        }
+        self.window.keep_firsts(&firsts);
+        Ok(())
     }
 }
 
-impl Drop for NewestFirst {
-    fn drop(&mut self) {
-        // The store's own and this one: there is no other reader.
-        if Arc::strong_count(&self.shared) <= 2 {
-            self.shared.lock().clear();
+/// Calls `visit` with each activity of the queue that is not filed, and its place there, counted from 1.
+fn each_queued(
+    read: &impl Read,
+    blocks: &[PendingBlock],
+    rows: &mut Rows,
+    visit: &mut dyn FnMut(&Rows, usize, u32) -> Result<()>,
+) -> Result<()> {
+    let mut place = 0;
+    for block in blocks {
+        rows.clear();
+        block.add_to(read, rows)?;
+        for row in 0..rows.len() {
+            if rows.stream(row) == Stream::Activity {
+                place += 1;
+                visit(rows, row, place)?;
+            }
         }
     }
+    Ok(())
 }

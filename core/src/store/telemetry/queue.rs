@@ -300,19 +300,7 @@ pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
     const BLOCKS_MAX: usize = 4 * WORK_ROWS_MAX;
     let below = meta::filed(tables)?.below.to_be_bytes();
     let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
-    let mut keys = Vec::new();
-    tables.scan(Table::Queue, range, |key, _| {
-        keys.push(key.to_vec());
-        Ok(if keys.len() < BLOCKS_MAX {
-            Step::Continue(())
-        } else {
-            Step::Break(())
-        })
-    })?;
-    for key in &keys {
-        tables.remove(Table::Queue, key)?;
-    }
-    Ok(keys.len() == BLOCKS_MAX)
+    tables.remove_some(Table::Queue, range, BLOCKS_MAX)
 }
 
 /// Keeps damaged blocks in the table, of a store that has no file for them.

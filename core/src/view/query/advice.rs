@@ -76,7 +76,7 @@ pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Resul
     let from = query
         .from
         .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let mut covered = Coverage::all_days(reader, Range::new(from, to)?)?;
+    let mut covered = Coverage::all_days(reader, Range::new(from, to)?);
     let newest = *covered.days_covered().end().min(&reader.now.day());
     let oldest = Timestamp::from_day(newest.saturating_sub(ADVICE_DAYS_MAX - 1));
     if oldest > covered.range().from {

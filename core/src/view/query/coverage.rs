@@ -23,23 +23,23 @@ pub(crate) struct Coverage {
 
 impl Coverage {
     /// The hours that have a part in the range.
-    pub(crate) fn hours(reader: &Reader, asked: Range) -> Result<Self> {
+    pub(crate) fn hours(reader: &Reader, asked: Range) -> Self {
         Self::whole(reader, asked, (HOUR, "hours"))
     }
 
     /// The days (UTC) that have a part in the range, for an answer that examines some desktops.
-    pub(crate) fn all_days(reader: &Reader, asked: Range) -> Result<Self> {
+    pub(crate) fn all_days(reader: &Reader, asked: Range) -> Self {
         Self::whole(reader, asked, (DAY, "days"))
     }
 
     /// The days (UTC) that have a part in the range, cut by [`Self::cut_days`].
     pub(crate) fn days(reader: &Reader, asked: Range) -> Result<Self> {
-        let mut days = Self::all_days(reader, asked)?;
+        let mut days = Self::all_days(reader, asked);
         days.cut_days(reader)?;
         Ok(days)
     }
 
-    fn whole(reader: &Reader, asked: Range, (seconds, units): (i64, &str)) -> Result<Self> {
+    fn whole(reader: &Reader, asked: Range, (seconds, units): (i64, &str)) -> Self {
         let mut warnings = common_warnings(reader);
         let last = step_of(last_moment(asked), seconds);
         let range = Range {
@@ -53,11 +53,11 @@ impl Coverage {
                 "The answer is of whole {units} (UTC), from {from} to {to}."
             ));
         }
-        Ok(Self {
+        Self {
             range,
             warnings,
             hour_rows_max: HOUR_ROWS_EXAMINED_MAX,
-        })
+        }
     }
 
     /// Leaves out the oldest days where all instances have more rollups than [`ROLLUP_ROWS_EXAMINED_MAX`].

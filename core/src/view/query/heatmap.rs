@@ -209,7 +209,7 @@ pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<Heat
         return Err(EngineError::invalid("offset", said));
     }
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
-    let mut coverage = Coverage::hours(reader, range)?;
+    let mut coverage = Coverage::hours(reader, range);
     coverage.cut_days(reader)?;
     let covered = coverage.range();
     let mut counts = Counts {

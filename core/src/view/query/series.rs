@@ -165,7 +165,7 @@ fn of_fleet(
     step: Option<i64>,
 ) -> Result<Series> {
     let places = places_of(&query.metrics, &hourly::STATS, "of the fleet")?;
-    let mut coverage = Coverage::hours(reader, range)?;
+    let mut coverage = Coverage::hours(reader, range);
     let step_seconds = coverage.range().step(step, HOUR);
     if let Some(raised) = Range::step_raised(query.step, step_seconds, HOUR) {
         coverage.warn(raised);

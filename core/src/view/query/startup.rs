@@ -183,7 +183,7 @@ impl schemars::JsonSchema for StartupPoint {
 pub(crate) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
     let step = query.step.map_or(DAY, whole_seconds);
-    let mut coverage = Coverage::hours(reader, range)?;
+    let mut coverage = Coverage::hours(reader, range);
     let step_seconds = coverage.range().step(Some(step), HOUR);
     if let Some(raised) = Range::step_raised(query.step, step_seconds, HOUR) {
         coverage.warn(raised);

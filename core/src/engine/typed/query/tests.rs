@@ -54,7 +54,7 @@ fn coverage_is_of_whole_hours_or_days_and_says_so() {
         ("2026-11-20T08:00:01Z", "2026-11-20T10:00:00Z", 1),
     ] {
         let asked = range(from, to).unwrap();
-        let hours = Coverage::hours(&reader, asked).unwrap();
+        let hours = Coverage::hours(&reader, asked);
         assert_eq!(hours.range().from, "2026-11-20T08:00:00Z".parse().unwrap());
         assert_eq!(hours.into_warnings().len(), warnings, "{from} {to}");
     }
@@ -80,7 +80,7 @@ fn days_of_more_rollups_than_are_examined_are_the_newest() {
         (2, "2026-11-20"),
         (0, "2026-11-20"),
     ] {
-        let mut days = Coverage::hours(&reader, last(2 * DAY)).unwrap();
+        let mut days = Coverage::hours(&reader, last(2 * DAY));
         days.cut_days_to(&reader, rows).unwrap();
         let first: Timestamp = first.parse().unwrap();
         assert_eq!(*days.days_covered().start(), first.day(), "{rows}");
@@ -101,7 +101,7 @@ fn hours_of_more_rollups_than_are_examined_are_the_newest_and_whole() {
     let reader = engine.core().reader().unwrap();
     // Of each hour the rows of two groups.
     for (rows, hours) in [(100, 8), (16, 8), (15, 8), (14, 7), (3, 2), (2, 1), (1, 1)] {
-        let mut coverage = Coverage::hours(&reader, last(2 * DAY)).unwrap();
+        let mut coverage = Coverage::hours(&reader, last(2 * DAY));
         coverage.hour_rows_max = rows;
         let steps = Steps::of(coverage.range(), HOUR);
         let (mut counts, filter) = (Vec::new(), GroupFilter::default());

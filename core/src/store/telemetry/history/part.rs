@@ -63,24 +63,6 @@ impl<'v> StoredPart<'v> {
         chunk::names(self.chunk)
     }
 
-    /// Whether any of its records was filed from `from` to `to`, both inclusive.
-    pub(in crate::store::telemetry) fn any_filed(
-        &self,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Result<bool> {
-        let within = |time: Timestamp| time >= from && time <= to;
-        if self.first > to || self.last < from || within(self.first) || within(self.last) {
-            return Ok(self.first <= to && self.last >= from);
-        }
-        // It spans all of that time. With two records that says all, else their times do.
-        if self.records()? <= 2 {
-            return Ok(false);
-        }
-        let mut orders = self.orders()?.into_iter();
-        Ok(orders.any(|(filed_at, _)| within(filed_at)))
-    }
-
     /// Adds its records to `rows`.
     pub(crate) fn add_to(&self, rows: &mut Rows) -> Result<()> {
         chunk::decode_into(self.chunk, rows)

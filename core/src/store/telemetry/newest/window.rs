@@ -1,6 +1,6 @@
 //! A bounded number of bytes of packed records: of all that were offered, those that come first.
 
-use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::limits::NEWEST_WINDOW_BYTES;
@@ -10,233 +10,151 @@ use crate::store::telemetry::packed::{Packed, pack};
 use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
-/// The position of a record among all of a stream: by filed time, by time of receipt, then by content. Later is first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position {
-    pub(super) times: (Timestamp, Timestamp),
-    pub(super) packed: Vec<u8>,
-}
+/// What precedes the packed record in a key: the filed time and the time of receipt.
+const TIMES_BYTES: usize = 16;
+/// What an entry takes beside its key.
+const ENTRY_BYTES: usize = 64;
 
-impl Position {
-    /// After every record filed at `time` or later, before all that are filed earlier.
-    pub(super) fn below(time: Timestamp) -> Self {
-        Self {
-            times: (time, Timestamp::MIN),
-            packed: Vec::new(),
-        }
-    }
-
-    fn cmp_to(&self, times: (Timestamp, Timestamp), packed: &[u8]) -> Ordering {
-        (self.times, self.packed.as_slice()).cmp(&(times, packed))
-    }
-}
-
+/// How many records are equal, and where the first of them is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
-    times: (Timestamp, Timestamp),
-    at: u32,
-    length: u32,
-    /// Of a queued record, its place in the queue, counted from 1; 0 when it is filed.
-    pub(super) queued: u32,
+struct Copies {
+    /// Those that carry a time repeat one another: they are one.
+    count: u32,
+    /// Its place in the queue, counted from 1; 0 when it is filed.
+    place: u32,
 }
 
-/// The records between two positions, as far as they fit.
+/// The records of a span of time that come next, as far as they fit.
 #[derive(Debug)]
 pub(super) struct Window {
-    stream: Stream,
-    entries: Vec<Entry>,
-    bytes: Vec<u8>,
-    /// Nothing that is filed later is here.
+    /// Exclusive.
+    start: Timestamp,
+    /// Inclusive.
     end: Timestamp,
-    /// Nothing before this is here, nor the first `passed` just at it.
-    ceiling: Option<Position>,
-    passed: usize,
-    /// Of those at the ceiling, how many are still to be passed over.
-    to_pass: usize,
-    /// Every other record that was offered and is before this is here.
-    pub(super) floor: Position,
+    /// The greatest entry that belongs here; `None` for any.
+    ceiling: Option<Vec<u8>>,
+    /// The greatest that was left to the next look. Nothing that is no greater belongs here.
+    floor: Option<Vec<u8>>,
+    /// Whether nothing is left to another look.
+    is_last: bool,
+    /// By the times and the packed record: later ones come first.
+    entries: BTreeMap<Vec<u8>, Copies>,
+    bytes: usize,
     scratch: Encoder,
 }
 
+/// The record of an entry.
+pub(super) fn packed_in(key: &[u8]) -> Packed<'_> {
+    let time = |at: usize| {
+        let bytes = key.get(at..).and_then(<[u8]>::first_chunk);
+        let ordered = bytes.copied().map_or(0, u64::from_be_bytes);
+        Timestamp::from_ticks((ordered ^ 1 << 63).cast_signed())
+    };
+    Packed {
+        stream: Stream::Activity,
+        filed_at: time(0),
+        received_at: time(8),
+        bytes: key.get(TIMES_BYTES..).unwrap_or_default(),
+    }
+}
+
 impl Window {
-    /// A window of what follows `passed` records at `ceiling`, and is not after `floor`.
-    pub(super) fn new(
-        stream: Stream,
-        end: Timestamp,
-        (ceiling, passed): (Option<Position>, usize),
-        floor: Position,
-    ) -> Self {
+    pub(super) fn new(start: Timestamp, end: Timestamp) -> Self {
         Self {
-            stream,
-            entries: Vec::new(),
-            bytes: Vec::new(),
+            start,
             end,
-            ceiling,
-            passed,
-            to_pass: passed,
-            floor,
+            ceiling: None,
+            floor: None,
+            is_last: false,
+            entries: BTreeMap::new(),
+            bytes: 0,
             scratch: Encoder::default(),
         }
     }
 
-    /// Whether it was filled from that position.
-    pub(super) fn begins(&self, ceiling: Option<&Position>, passed: usize) -> bool {
-        self.ceiling.as_ref() == ceiling && self.passed == passed
+    pub(super) fn is_used_up(&self) -> bool {
+        self.entries.is_empty() && !self.is_last
     }
 
-    /// Whether it holds what follows `passed` records at `ceiling`.
-    pub(super) fn continues_at(&self, ceiling: &Position, passed: usize) -> bool {
-        let begins = match &self.ceiling {
-            Some(own) => own > ceiling || (own == ceiling && self.passed == passed),
-            None => ceiling.times.0 <= self.end,
-        };
-        begins && self.floor < *ceiling
+    /// The first entry, and how many records that is.
+    pub(super) fn take_first(&mut self) -> Option<(Vec<u8>, u32)> {
+        let (key, copies) = self.entries.pop_last()?;
+        Some((key, copies.count))
     }
 
-    /// The place of what follows `passed` records at `ceiling`.
-    pub(super) fn place_of(&self, ceiling: &Position, passed: usize) -> usize {
-        let order = |entry: &Entry| ceiling.cmp_to(entry.times, packed_at(&self.bytes, entry));
-        let before = self
-            .entries
-            .partition_point(|entry| order(entry) == Ordering::Less);
-        let rest = self.entries.iter().skip(before);
-        let equal = rest.take_while(|entry| order(entry) == Ordering::Equal);
-        before + equal.take(passed).count()
+    /// Begins the next window, once this one is used up.
+    pub(super) fn begin(&mut self) {
+        self.ceiling = self.floor.take();
+        self.is_last = true;
+        self.bytes = 0;
     }
 
-    /// How many of its records were filed after `start`.
-    pub(super) fn count_after(&self, start: Timestamp) -> usize {
-        self.entries.partition_point(|entry| entry.times.0 > start)
+    /// The filed times that belong here, both inclusive.
+    pub(super) fn span(&self) -> (Timestamp, Timestamp) {
+        let start = Timestamp::from_ticks(self.start.ticks() + 1);
+        let ceiling = self.ceiling.as_deref().map(packed_in);
+        (start, ceiling.map_or(self.end, |ceiling| ceiling.filed_at))
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
+    /// Whether nothing that was filed at `time` or before belongs here any more.
+    pub(super) fn ends_after(&self, time: Timestamp) -> bool {
+        let floor = self.floor.as_deref().map(packed_in);
+        floor.is_some_and(|floor| floor.filed_at > time)
     }
 
-    /// The time that it covers, in ticks.
-    pub(super) fn length(&self) -> i64 {
-        let end = self
-            .ceiling
-            .as_ref()
-            .map_or(self.end, |ceiling| ceiling.times.0);
-        end.ticks().saturating_sub(self.floor.times.0.ticks())
-    }
-
-    /// The memory that its records take, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.bytes.len() + size_of_val(self.entries.as_slice())
-    }
-
-    /// Takes a row, unless it is outside of the window.
-    pub(super) fn offer(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
-        let times = rows.order(row);
-        let ceiling = self.ceiling.as_ref();
-        if times < self.floor.times || ceiling.is_some_and(|ceiling| times > ceiling.times) {
+    /// Takes a row unless it is outside of the window. `place` is that in the queue, 0 for one that is filed.
+    pub(super) fn offer(&mut self, rows: &Rows, row: usize, place: u32) -> Result<()> {
+        let (filed_at, received_at) = rows.order(row);
+        if filed_at <= self.start || filed_at > self.end {
             return Ok(());
         }
         self.scratch.clear();
+        self.scratch.raw(&filed_at.ordered_ticks().to_be_bytes());
+        self.scratch.raw(&received_at.ordered_ticks().to_be_bytes());
         pack(rows, row, &mut self.scratch)?;
-        let packed = self.scratch.bytes();
-        if self.floor.cmp_to(times, packed) != Ordering::Less {
+        let key = self.scratch.bytes();
+        let is_before = |bound: &Option<Vec<u8>>| bound.as_deref().is_some_and(|bound| key > bound);
+        if is_before(&self.ceiling) || self.floor.is_some() && !is_before(&self.floor) {
             return Ok(());
         }
-        match ceiling.map(|ceiling| ceiling.cmp_to(times, packed)) {
-            Some(Ordering::Less) => return Ok(()),
-            Some(Ordering::Equal) if self.to_pass > 0 => {
-                self.to_pass -= 1;
-                return Ok(());
-            }
-            Some(Ordering::Equal | Ordering::Greater) | None => {}
+        if let Some(copies) = self.entries.get_mut(key) {
+            copies.count += u32::from(rows.sent(row).is_none());
+            copies.place = copies.place.min(place);
+            return Ok(());
         }
-        self.entries.push(Entry {
-            times,
-            at: offset(self.bytes.len()),
-            length: offset(packed.len()),
-            queued,
-        });
-        self.bytes.extend_from_slice(packed);
-        if self.memory() > NEWEST_WINDOW_BYTES {
-            self.evict();
+        self.bytes += key.len() + ENTRY_BYTES;
+        self.entries
+            .insert(key.to_vec(), Copies { count: 1, place });
+        while self.bytes > NEWEST_WINDOW_BYTES
+            && self.entries.len() > 1
+            && let Some((last, _)) = self.entries.pop_first()
+        {
+            self.bytes -= last.len() + ENTRY_BYTES;
+            self.floor = Some(last);
+            self.is_last = false;
         }
         Ok(())
     }
 
-    /// Drops the last quarter, and takes nothing more there.
-    fn evict(&mut self) {
-        const KEPT_BYTES: usize = NEWEST_WINDOW_BYTES / 4 * 3;
-        self.sort();
-        let mut memory = 0;
-        let kept = self.entries.iter().take_while(|entry| {
-            memory += entry.length as usize + size_of::<Entry>();
-            memory <= KEPT_BYTES
+    /// The records of which no copy is filed.
+    pub(super) fn queued(&self) -> impl Iterator<Item = Packed<'_>> {
+        let queued = self.entries.iter().filter(|(_, copies)| copies.place > 0);
+        queued.map(|(key, _)| packed_in(key))
+    }
+
+    /// Drops the queued records that are elsewhere in `firsts`: there each day and content has its first place.
+    pub(super) fn keep_firsts(&mut self, firsts: &BTreeMap<(u32, Vec<u8>), u32>) {
+        self.entries.retain(|key, copies| {
+            let record = packed_in(key);
+            let content = (record.filed_at.day(), record.bytes.to_vec());
+            let first = firsts.get(&content).filter(|_| copies.place > 0);
+            first.is_none_or(|first| *first == copies.place)
         });
-        let kept = kept.count().max(1);
-        let Some(first) = self.entries.get(kept) else {
-            return;
-        };
-        self.floor = Position {
-            times: first.times,
-            packed: packed_at(&self.bytes, first).to_vec(),
-        };
-        self.entries.truncate(kept);
-        sort(&mut self.entries, &mut |a, b| a.at.cmp(&b.at));
-        let mut end = 0;
-        for entry in &mut self.entries {
-            let (at, length) = (entry.at as usize, entry.length as usize);
-            self.bytes.copy_within(at..at + length, end);
-            entry.at = offset(end);
-            end += length;
-        }
-        self.bytes.truncate(end);
     }
 
-    /// Puts the records into their order.
-    pub(super) fn sort(&mut self) {
-        let Self { entries, bytes, .. } = self;
-        let key = |entry: &Entry| (entry.times, packed_at(bytes, entry));
-        sort(entries, &mut |a, b| key(b).cmp(&key(a)));
+    /// The memory that its records take, in bytes.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.bytes
     }
-
-    pub(super) fn entry(&self, place: usize) -> Option<(Entry, Packed<'_>)> {
-        let entry = self.entries.get(place)?;
-        let (filed_at, received_at) = entry.times;
-        let packed = Packed {
-            stream: self.stream,
-            filed_at,
-            received_at,
-            bytes: packed_at(&self.bytes, entry),
-        };
-        Some((*entry, packed))
-    }
-
-    /// Whether the record at `place` is just at the floor.
-    pub(super) fn is_floor(&self, place: usize) -> bool {
-        self.entry(place).is_some_and(|(entry, packed)| {
-            self.floor.cmp_to(entry.times, packed.bytes) == Ordering::Equal
-        })
-    }
-
-    /// Drops the records at these places.
-    pub(super) fn remove(&mut self, dropped: &[bool]) {
-        let mut dropped = dropped.iter().copied();
-        self.entries.retain(|_| !dropped.next().unwrap_or_default());
-    }
-}
-
-/// One copy of sorting for both orders.
-#[inline(never)]
-fn sort(entries: &mut [Entry], order: &mut dyn FnMut(&Entry, &Entry) -> Ordering) {
-    entries.sort_unstable_by(order);
-}
-
-fn packed_at<'b>(bytes: &'b [u8], entry: &Entry) -> &'b [u8] {
-    let at = entry.at as usize;
-    bytes
-        .get(at..at + entry.length as usize)
-        .unwrap_or_default()
-}
-
-/// A place within the window, which is far smaller than this can count.
-fn offset(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
 }
