@@ -17,7 +17,7 @@ use crate::wire::query::Query;
 use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
-use super::endpoint::{Endpoint, RequestBody, Route};
+use super::endpoint::{Access, Endpoint, RequestBody, Route};
 use super::events::{StreamStart, stream_start};
 use super::head::{check_media, check_sizes};
 use super::import::Import;
@@ -373,6 +373,28 @@ fn authenticate(core: &EngineCore, found: Found, head: &Parts) -> Result<Admitte
         segments,
         key,
     })
+}
+
+/// Checks a request for something that the host serves itself, as one for an endpoint with `access` and no parameters. Returns the key
+/// that was accepted also where the request is refused.
+pub(crate) fn authorize(
+    core: &EngineCore,
+    access: Access,
+    head: &Parts,
+) -> (Option<Arc<LiveKey>>, Result<(), Problem>) {
+    let key = check_sizes(&core.config.limits, head)
+        .and_then(|()| auth::authenticate(core, access, head));
+    let key = match key {
+        Ok(key) => key,
+        Err(problem) => return (None, Err(problem)),
+    };
+    let checked = auth::throttle(core, key.as_deref())
+        .and_then(|()| auth::authorize(core, access, key.as_deref()))
+        .and_then(|()| {
+            let checked = Query::new(head.uri.query()).check(std::iter::empty());
+            checked.map_err(|error| Problem::from(&error))
+        });
+    (key, checked)
 }
 
 /// Checks the rate and the right of the key, the query, and what the head says of the body.

@@ -37,7 +37,7 @@ use crate::wire::{reply, trace};
 
 pub(crate) use chunks::{Chunks, Made, collect};
 pub(crate) use completion::{Completion, Respond};
-pub(crate) use exchange::Exchange;
+pub(crate) use exchange::{Exchange, authorize};
 pub(crate) use import::Import;
 
 use endpoint::{Endpoint, Route};

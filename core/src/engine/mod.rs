@@ -18,11 +18,12 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 
-use crate::api::endpoint::Route;
+use crate::api::endpoint::{Access, Route};
 use crate::api::router::Router;
 use crate::api::{self, Completion};
 use crate::engine_core::EngineCore;
 use crate::locks::lock;
+use crate::model::{KeyInfo, Scope};
 use crate::wire::problem::{Code, Problem};
 use crate::wire::trace::TraceId;
 
@@ -151,6 +152,24 @@ impl Engine {
     #[must_use]
     pub fn route(&self, method: &Method, path: &str) -> Option<&'static Route> {
         self.running.router.find(method, path).route()
+    }
+
+    /// Checks a request for something that the host serves itself, as for an endpoint that needs a key with `scope`: the sizes of its
+    /// head, its key, that key's rate and scope, and the encoding of its query. Returns the key that was accepted, and the response
+    /// where the request is refused, which a key can be too. Writes no audit row; see [`Self::audit_access`].
+    #[must_use]
+    pub fn authorize(
+        &self,
+        head: &Parts,
+        scope: Scope,
+    ) -> (Option<KeyInfo>, Option<Response<Bytes>>) {
+        let core = self.core();
+        let (key, checked) = api::authorize(core, Access::Key(scope), head);
+        let refusal = checked.err().map(|problem| {
+            let traceparent = TraceId::traceparent(&head.extensions, &head.headers);
+            api::problem(core, &problem, traceparent)
+        });
+        (key.map(|key| key.info.clone()), refusal)
     }
 
     /// A trace id for a request, whose header `traceparent` is: the id of a valid one, else a random one. See [`TraceId`].

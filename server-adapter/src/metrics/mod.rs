@@ -336,7 +336,7 @@ mod tests {
 
     use deskfleet::Engine;
 
-    use crate::request::page::Page;
+    use crate::request::operation::OwnRoute;
 
     use super::*;
 
@@ -350,7 +350,7 @@ mod tests {
     fn responses_are_counted_by_operation_and_status() {
         assert!(STATUSES.is_sorted());
         let metrics = Metrics::default();
-        let page = Operation::Page(Page::Livez);
+        let page = Operation::Own(OwnRoute::find(&http::Method::GET, "/livez").unwrap());
         for status in [200, 200, 503, 418] {
             metrics.count_response(page, status, Duration::ZERO);
         }

@@ -14,15 +14,16 @@ use deskfleet::Engine;
 use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
 use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 
 #[cfg(feature = "console")]
 use crate::console::files::File;
 use crate::metrics::Figures;
 #[cfg(feature = "cluster")]
 use crate::metrics::Standing;
-use crate::request::page::Page;
-use crate::request::refusal;
+use crate::request::context::RequestContext;
+use crate::request::operation::{OwnRoute, Page};
+use crate::response::body::OutgoingBody;
 use crate::state::ServerState;
 
 /// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
@@ -35,23 +36,19 @@ const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The response to a request for `page`.
 pub(crate) async fn respond<B>(
+    context: RequestContext<'_>,
+    row: &OwnRoute,
     page: Page,
-    shared: &ServerState,
     request: Request<B>,
-) -> Response<Bytes> {
-    let method = request.method();
-    if method != Method::GET && method != Method::HEAD {
-        let code = Code::MethodNotAllowed;
-        let mut refusal = shared
-            .engine
-            .problem(code, "", refusal::traceparent(&request));
-        let allow = HeaderValue::from_static("GET, HEAD");
-        refusal.headers_mut().insert(ALLOW, allow);
+) -> Response<OutgoingBody> {
+    if !row.takes(request.method()) {
+        let mut refusal = context.refuse((Code::MethodNotAllowed, ""));
+        refusal.headers_mut().insert(ALLOW, row.allow());
         return refusal;
     }
     let (head, _) = request.into_parts();
-    let content = content(page, shared, head.uri.path(), &head.headers).await;
-    refusal::to(&head.method, content)
+    let content = content(page, context.shared, head.uri.path(), &head.headers);
+    context.whole(content.await)
 }
 
 #[cfg_attr(
@@ -95,10 +92,10 @@ async fn content(
     }
 }
 
-/// Which of the reasons it is; what is said of it, a path among that, is for the log.
+/// Whether the store can be used, else the reason. The details, among them a path, are for the log.
 async fn readiness(shared: &ServerState) -> Response<Bytes> {
     let ready = shared.ready.get(&shared.engine).await;
-    let said = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
+    let text = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
         Some(Ok(())) => {
             #[cfg(feature = "cluster")]
             if let Some(standing) = shared.metrics.standing() {
@@ -121,7 +118,7 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
                 .to_owned()
         }
     };
-    page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, said.into())
+    page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, text.into())
 }
 
 /// Whether a node has what the others have, and takes writes.
@@ -155,16 +152,16 @@ fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
     } else {
         None
     };
-    let (status, said) = if let Some(problem) = problem {
+    let (status, text) = if let Some(problem) = problem {
         (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"))
     } else {
         let warning = engine.node_warning();
         let warning = warning.map(|warning| format!("warning: {warning}\n"));
         let warning = warning.unwrap_or_default();
-        let said = format!("ready\nat entry {position}, {behind}\n{warning}");
-        (StatusCode::OK, said)
+        let text = format!("ready\nat entry {position}, {behind}\n{warning}");
+        (StatusCode::OK, text)
     };
-    page_response(status, TEXT, said.into())
+    page_response(status, TEXT, text.into())
 }
 
 /// Of a server that is ready, with what an operator has to look into. It is no reason to send requests elsewhere.
@@ -187,7 +184,7 @@ fn with_warnings(ready: Response<Bytes>, unattended: Unattended) -> Response<Byt
              GET /operator/actions?state=dispatched names it"
         );
     }
-    ready.map(|said| [said, warnings.into()].concat().into())
+    ready.map(|text| [text, warnings.into()].concat().into())
 }
 
 fn page_response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {

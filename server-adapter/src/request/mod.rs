@@ -1,22 +1,20 @@
 //! One request: refused, a page of the server's own, or handed to the engine; counted and logged.
 
-pub(crate) mod asked;
+pub(crate) mod admission;
 pub(crate) mod body;
+pub(crate) mod context;
 pub(crate) mod cors;
 pub(crate) mod gzip;
 pub(crate) mod hosts;
 pub(crate) mod operation;
-pub(crate) mod page;
 #[cfg(feature = "cluster")]
 pub(crate) mod positions;
 pub(crate) mod refusal;
-pub(crate) mod service;
 pub(crate) mod small_body;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use deskfleet::routes::Work;
 use deskfleet::{EventStream, Exchange, ResponseBody};
 #[cfg(feature = "cluster")]
@@ -26,18 +24,18 @@ use hyper::body::{Body as _, Incoming};
 
 use crate::connection::progress::Progress;
 use crate::limits::budget::{NoRoom, Share};
-use crate::limits::sources::{RequestPlace, Source};
+use crate::limits::sources::RequestPlace;
 use crate::log::logged_request::HandledRequest;
-use crate::options::ServerOptions;
 use crate::pages;
 use crate::response::body::OutgoingBody;
 use crate::response::event_body::EventBody;
 use crate::services;
 use crate::state::{Live, ServerState};
-use asked::{Asked, held_until_sent, make_room_for_report};
+use admission::refuse_head;
 use body::Unread;
+use context::{Asked, RequestContext, held_until_sent, make_room_for_report};
 use cors::{is_preflight, preflight};
-use operation::Operation;
+use operation::{Operation, Own, OwnRoute};
 use refusal::{KeyAttempt, Refused};
 
 /// Keeps nginx from gathering events.
@@ -57,58 +55,55 @@ pub(crate) async fn respond(
     place: &RequestPlace,
 ) -> Response<OutgoingBody> {
     let _handling = progress.handling();
-    let asked = Asked::by(&request);
     let Live { options, cors } = &*shared.live();
     let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
+    // Refusals have the trace id of the log line.
+    let asked = Asked::by(&request);
+    let context = RequestContext {
+        shared,
+        options,
+        progress,
+        place,
+        asked: &asked,
+    };
     let origin = cors.origin(request.headers());
-    let own = Operation::own(request.method(), request.uri().path());
-    let refused = match refusal::before(shared, options, progress, place, own, &request) {
+    let own = OwnRoute::find(request.method(), request.uri().path());
+    let refused = match refuse_head(context, own, &request) {
         Some(refused) => Some(refused),
-        None => behind(shared, place, own, &request).await,
+        None => refuse_if_behind(context, own, &request).await,
     };
     let mut response = match (refused, own) {
-        (Some(refused), _) => {
-            let mut refused = refusal::to(request.method(), refused);
+        (Some(mut refused), _) => {
             leave_body(progress, &request, &mut refused);
             let route = || shared.engine.route(request.method(), request.uri().path());
-            handled.operation = own.unwrap_or_else(|| route().into());
-            refused.map(OutgoingBody::from)
+            handled.operation = own.map_or_else(|| route().into(), Operation::Own);
+            refused
         }
         (None, _) if origin.is_some() && is_preflight(&request) => {
             handled.operation = Operation::Preflight;
             preflight().map(OutgoingBody::from)
         }
-        (None, Some(Operation::Service(service))) => {
-            handled.operation = Operation::Service(service);
-            let (response, key) =
-                services::respond(service, shared, options, progress, request, &place.source).await;
-            handled.with_key(key.as_ref());
-            response
+        (None, Some(row)) => {
+            handled.operation = Operation::Own(row);
+            match row.own {
+                Own::Service(service) => {
+                    let (response, key) = services::respond(context, row, service, request).await;
+                    handled.with_key(key.as_ref());
+                    response
+                }
+                Own::Page(page) => pages::respond(context, row, page, request).await,
+            }
         }
-        (None, Some(Operation::Page(page))) => {
-            handled.operation = Operation::Page(page);
-            let response = pages::respond(page, shared, request).await;
-            response.map(OutgoingBody::from)
-        }
-        (None, _) => {
+        (None, None) => {
             let attempt = KeyAttempt::of(shared, progress, &request);
-            let response = through_engine(
-                shared,
-                options,
-                progress,
-                request,
-                &asked,
-                place,
-                &mut handled,
-            )
-            .await;
+            let response = through_engine(context, request, &mut handled).await;
             match attempt {
                 Some(attempt) => attempt.after(shared, options, response),
                 None => response,
             }
         }
     };
-    response = held_until_sent(shared, progress, &asked, place, &mut handled, response);
+    response = held_until_sent(context, &mut handled, response);
     cors.allow(origin, &mut response);
     #[cfg(feature = "cluster")]
     positions::say(shared, &mut response);
@@ -121,7 +116,7 @@ pub(crate) async fn respond(
 }
 
 /// Notes that the body of a refused request is left unread.
-fn leave_body(progress: &Progress, request: &Request<Incoming>, refused: &mut Response<Bytes>) {
+fn leave_body<B>(progress: &Progress, request: &Request<Incoming>, refused: &mut Response<B>) {
     if request.body().is_end_stream() {
         return;
     }
@@ -133,22 +128,18 @@ fn leave_body(progress: &Progress, request: &Request<Incoming>, refused: &mut Re
     }
 }
 
-/// Why a request is refused that names a position of the log which this node does not reach in time. A page of the server's own never
-/// waits.
+/// Refuses a request whose position of the log this node does not reach in time. A page of the server's own never waits.
 #[cfg(feature = "cluster")]
-async fn behind(
-    shared: &ServerState,
-    place: &RequestPlace,
-    own: Option<Operation>,
+async fn refuse_if_behind(
+    context: RequestContext<'_>,
+    own: Option<&OwnRoute>,
     request: &Request<Incoming>,
-) -> Option<Response<Bytes>> {
-    if matches!(own, Some(Operation::Page(_))) {
+) -> Option<Response<OutgoingBody>> {
+    if own.is_some_and(|row| matches!(row.own, Own::Page(_))) {
         return None;
     }
-    let reached = positions::reached(shared, &place.source, request.headers()).await;
-    let refused = reached.err()?;
-    let traceparent = refusal::traceparent(request);
-    let mut response = refusal::respond(&shared.engine, refused, traceparent);
+    let reached = positions::reached(context.shared, context.source(), request.headers()).await;
+    let mut response = context.refuse(reached.err()?);
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         refusal::retry_after(&mut response, refusal::BUSY_SECONDS);
     }
@@ -157,25 +148,23 @@ async fn behind(
 
 #[cfg(not(feature = "cluster"))]
 #[expect(clippy::unused_async, reason = "a node of a fleet waits here")]
-async fn behind(
-    _: &ServerState,
-    _: &RequestPlace,
-    _: Option<Operation>,
+async fn refuse_if_behind(
+    _: RequestContext<'_>,
+    _: Option<&OwnRoute>,
     _: &Request<Incoming>,
-) -> Option<Response<Bytes>> {
+) -> Option<Response<OutgoingBody>> {
     None
 }
 
 /// Hands the request to the engine, the body as it arrives. Where that does not arrive to its end nothing of it is accepted.
 async fn through_engine(
-    shared: &ServerState,
-    options: &ServerOptions,
-    progress: &Progress,
+    context: RequestContext<'_>,
     request: Request<Incoming>,
-    asked: &Asked,
-    place: &RequestPlace,
     handled: &mut HandledRequest<'_>,
 ) -> Response<OutgoingBody> {
+    let RequestContext {
+        shared, progress, ..
+    } = context;
     let (mut head, body) = request.into_parts();
     let gzip = body::undo_gzip(&mut head.headers);
     let expects_continue = body::expects_continue(&head.headers);
@@ -183,17 +172,19 @@ async fn through_engine(
     handled.operation = exchange.route().into();
     handled.with_key(exchange.key());
     let is_long = body.size_hint().lower() > REFUSED_BYTES_MAX;
+    let refuse = |refused| context.refuse(refused);
+    let close = |response: &mut Response<_>| refusal::close(response, context.asked.version);
     if exchange.is_refused() && (expects_continue && !body.is_end_stream() || is_long) {
         // Nobody needs the body, so the client is not asked for it.
         progress.cut();
-        let response = deliver(shared, &place.source, false, exchange.finish().await);
-        let mut response = response.unwrap_or_else(|refused| asked.refuse(shared, refused));
-        refusal::close(&mut response, asked.version);
+        let response = deliver(context, false, exchange.finish().await);
+        let mut response = response.unwrap_or_else(refuse);
+        close(&mut response);
         return response;
     }
     let reads_body = exchange.body_bytes_max() > 0;
-    let mut share = Share::none(&place.source.bodies, &shared.budget);
-    let body_timeout = options.body_timeout;
+    let mut share = Share::none(&context.source().bodies, &shared.budget);
+    let body_timeout = context.options.body_timeout;
     // One of any length has no time as a whole.
     let time_max = if exchange.body_bytes_max() == usize::MAX {
         Duration::MAX
@@ -210,13 +201,13 @@ async fn through_engine(
     );
     match received(progress, time_max, reading).await {
         Ok(cut) => {
-            let response = finish(shared, options, asked, place, handled, exchange).await;
-            let mut response = response.unwrap_or_else(|refused| asked.refuse(shared, refused));
+            let response = finish(context, handled, exchange).await;
+            let mut response = response.unwrap_or_else(refuse);
             if cut {
                 progress.cut();
                 // hyper passes over a short body that nobody reads.
                 if reads_body || expects_continue {
-                    refusal::close(&mut response, asked.version);
+                    close(&mut response);
                 }
             }
             if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
@@ -228,12 +219,12 @@ async fn through_engine(
             progress.cut();
             let response = if exchange.has_begun() {
                 exchange.broken(refused.1);
-                deliver(shared, &place.source, true, exchange.finish().await)
+                deliver(context, true, exchange.finish().await)
             } else {
                 Err(refused)
             };
-            let mut response = response.unwrap_or_else(|refused| asked.refuse(shared, refused));
-            refusal::close(&mut response, asked.version);
+            let mut response = response.unwrap_or_else(refuse);
+            close(&mut response);
             response
         }
     }
@@ -241,48 +232,41 @@ async fn through_engine(
 
 /// The response to a request whose body is there.
 async fn finish(
-    shared: &ServerState,
-    options: &ServerOptions,
-    asked: &Asked,
-    place: &RequestPlace,
+    context: RequestContext<'_>,
     handled: &mut HandledRequest<'_>,
     exchange: Exchange,
 ) -> Result<Response<OutgoingBody>, Refused> {
-    if let Err(NoRoom) = make_room_for_report(shared, place, handled, &exchange) {
+    if let Err(NoRoom) = make_room_for_report(context, handled, &exchange) {
         return Err(refusal::UNREPORTED);
     }
-    if let Some(seconds) = over_keyless_bytes(shared, options, &place.source, &exchange) {
-        let mut response = asked.refuse(shared, refusal::TOO_MANY_KEYLESS_BYTES);
+    if let Some(seconds) = over_keyless_bytes(context, &exchange) {
+        let mut response = context.refuse(refusal::TOO_MANY_KEYLESS_BYTES);
         refusal::retry_after(&mut response, seconds);
         return Ok(response);
     }
     if let Some(events) = exchange.events() {
-        return events_as_they_happen(shared, &place.source, events);
+        return events_as_they_happen(context, events);
     }
     let is_operators = handled.operation.is_operators();
     if exchange
         .route()
         .is_some_and(|route| route.work == Work::Slow)
     {
-        return off_the_loop(shared, &place.source, is_operators, exchange).await;
+        return off_the_loop(context, is_operators, exchange).await;
     }
-    deliver(shared, &place.source, is_operators, exchange.finish().await)
+    deliver(context, is_operators, exchange.finish().await)
 }
 
 /// The seconds after which a report without a key is accepted, where its source has sent too much of such.
-fn over_keyless_bytes(
-    shared: &ServerState,
-    options: &ServerOptions,
-    source: &Source,
-    exchange: &Exchange,
-) -> Option<u64> {
+fn over_keyless_bytes(context: RequestContext<'_>, exchange: &Exchange) -> Option<u64> {
     let bytes = exchange.bytes();
     if bytes == 0 || exchange.key().is_some() {
         return None;
     }
-    let per_second = options.keyless_bytes_per_second;
-    let keyless_bytes = &shared.keyless_bytes;
-    let seconds = keyless_bytes.keyless(per_second, source.network(), bytes, Instant::now())?;
+    let per_second = context.options.keyless_bytes_per_second;
+    let keyless_bytes = &context.shared.keyless_bytes;
+    let source = context.source().network();
+    let seconds = keyless_bytes.keyless(per_second, source, bytes, Instant::now())?;
     // Only here does it matter whether a key that nobody asked for is a good one.
     (!exchange.carries_key()).then_some(seconds)
 }
@@ -305,12 +289,11 @@ async fn received(
 
 /// Finishes a request that can take long, on a thread where it holds nobody up.
 async fn off_the_loop(
-    shared: &ServerState,
-    source: &Arc<Source>,
+    context: RequestContext<'_>,
     is_operators: bool,
     exchange: Exchange,
 ) -> Result<Response<OutgoingBody>, Refused> {
-    let slow_reads = &shared.slow_reads;
+    let (slow_reads, source) = (&context.shared.slow_reads, context.source());
     let place = slow_reads.admit(&source.slow_reads).await;
     // The source is the same as long as something of it runs, also when its client is gone.
     let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
@@ -320,20 +303,19 @@ async fn off_the_loop(
         response
     });
     let response = begun.await.map_err(|_| refusal::ENDED)?.await;
-    deliver(shared, source, is_operators, response)
+    deliver(context, is_operators, response)
 }
 
 /// A response of the engine on its way: whole, or with room for its chunks.
 fn deliver(
-    shared: &ServerState,
-    source: &Arc<Source>,
+    context: RequestContext<'_>,
     is_operators: bool,
     mut response: Response<ResponseBody>,
 ) -> Result<Response<OutgoingBody>, Refused> {
     if let Some(bytes) = response.body_mut().take_whole() {
         return Ok(response.map(|_| bytes.into()));
     }
-    let slow_reads = &shared.slow_reads;
+    let (slow_reads, source) = (&context.shared.slow_reads, context.source());
     let room = slow_reads.try_begin(&source.slow_reads, is_operators);
     let room = room.ok_or(refusal::BUSY)?;
     let (slow_reads, source) = (Arc::clone(slow_reads), Arc::clone(source));
@@ -342,10 +324,10 @@ fn deliver(
 
 /// 200 with the events as they happen; refused where too many streams are open.
 fn events_as_they_happen(
-    shared: &ServerState,
-    source: &Arc<Source>,
+    context: RequestContext<'_>,
     events: EventStream,
 ) -> Result<Response<OutgoingBody>, Refused> {
+    let (shared, source) = (context.shared, context.source());
     let place = shared.event_streams.begin(&source.event_streams);
     // The source is the same as long as something of it runs.
     let held = (place.ok_or(refusal::TOO_MANY_STREAMS)?, Arc::clone(source));

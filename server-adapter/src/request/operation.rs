@@ -1,21 +1,169 @@
-//! What a request asks for, as metrics and access log name it.
+//! What a request asks for: a row of the engine's route table, or of the table of what the server serves itself.
 
 use deskfleet::Scope;
 use deskfleet::routes::{self, Access, Answer, ROUTES, RequestBody, Route};
-use http::Method;
+use http::{HeaderValue, Method};
 
-use super::page::Page;
-use super::service::Service;
+#[cfg(feature = "console")]
+use crate::console::files::File;
+
+/// What the server serves itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Own {
+    Page(Page),
+    Service(Service),
+}
+
+/// A page: GET and HEAD only, without a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// The process is alive.
+    Livez,
+    /// The store can be read.
+    Readyz,
+    /// What was counted.
+    Metrics,
+    /// The OpenAPI document.
+    OpenApi,
+    /// What runs here, and where to look.
+    Index,
+    /// The icon that browsers ask for.
+    Icon,
+    /// A file of the console.
+    #[cfg(feature = "console")]
+    Console,
+}
+
+/// An operation that is more than a page to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Lists the backups.
+    ListBackups,
+    /// Writes a backup.
+    BackUp,
+    /// Writes a copy that is sent and not kept.
+    DownloadBackup,
+    /// Lists the nodes of the fleet.
+    Cluster,
+    /// Takes a node off the list.
+    ForgetNode,
+    /// Signs in to the console.
+    #[cfg(feature = "console")]
+    Session,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub(crate) struct OwnRoute {
+    pub(crate) own: Own,
+    pub(crate) operation_id: &'static str,
+    method: routes::Method,
+    /// The path as documented; a name in braces at its end stands for one segment.
+    pub(crate) path: &'static str,
+}
+
+const fn page(page: Page, operation_id: &'static str, path: &'static str) -> OwnRoute {
+    OwnRoute {
+        own: Own::Page(page),
+        operation_id,
+        method: routes::Method::Get,
+        path,
+    }
+}
+
+const fn service(
+    service: Service,
+    operation_id: &'static str,
+    method: routes::Method,
+    path: &'static str,
+) -> OwnRoute {
+    OwnRoute {
+        own: Own::Service(service),
+        operation_id,
+        method,
+        path,
+    }
+}
+
+/// What the server serves itself: the pages, then the other operations.
+#[rustfmt::skip]
+pub(crate) static OWN_ROUTES: &[OwnRoute] = &[
+    page(Page::Livez, "livez", "/livez"),
+    page(Page::Readyz, "readyz", "/readyz"),
+    page(Page::Metrics, "metrics", "/metrics"),
+    page(Page::OpenApi, "openapi", "/openapi.json"),
+    page(Page::Index, "index", "/"),
+    page(Page::Icon, "icon", "/favicon.ico"),
+    #[cfg(feature = "console")]
+    page(Page::Console, "console", "/app/{file}"),
+    service(Service::ListBackups, "listBackups", routes::Method::Get, "/operator/backups"),
+    service(Service::BackUp, "backUp", routes::Method::Post, "/operator/backups"),
+    service(Service::DownloadBackup, "downloadBackup", routes::Method::Post, "/operator/backups/download"),
+    service(Service::Cluster, "clusterStatus", routes::Method::Get, "/operator/cluster"),
+    service(Service::ForgetNode, "forgetNode", routes::Method::Delete, "/operator/cluster/nodes/{node}"),
+    #[cfg(feature = "console")]
+    service(Service::Session, "consoleSession", routes::Method::Post, "/console/session"),
+];
+
+impl OwnRoute {
+    /// The row for `path` that takes `method`, else any row for that path.
+    pub(crate) fn find(method: &Method, path: &str) -> Option<&'static Self> {
+        let mut rows = OWN_ROUTES.iter().filter(|row| row.has_path(path));
+        let first = rows.next()?;
+        if first.takes(method) {
+            return Some(first);
+        }
+        Some(rows.find(|row| row.takes(method)).unwrap_or(first))
+    }
+
+    /// Whether `path` is its own. ASCII case and one trailing slash are ignored, but for files of the console: a browser takes a module
+    /// with two addresses for two modules.
+    fn has_path(&self, path: &str) -> bool {
+        #[cfg(feature = "console")]
+        if self.own == Own::Page(Page::Console) {
+            return File::at(path).is_some();
+        }
+        let stripped = path.strip_suffix('/').filter(|path| path.len() > 1);
+        self.path.eq_ignore_ascii_case(stripped.unwrap_or(path)) || self.segment(path).is_some()
+    }
+
+    /// What `path` has in place of the name in braces.
+    pub(crate) fn segment<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let (prefix, _) = self.path.split_once('{')?;
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let (start, segment) = path.split_at_checked(prefix.len())?;
+        let is_one =
+            start.eq_ignore_ascii_case(prefix) && !segment.is_empty() && !segment.contains('/');
+        is_one.then_some(segment)
+    }
+
+    /// Whether the row is for `method`; HEAD asks for what GET asks for.
+    pub(crate) fn takes(&self, method: &Method) -> bool {
+        self.method.as_str() == method.as_str()
+            || self.method == routes::Method::Get && method == Method::HEAD
+    }
+
+    /// The methods of its path, for `Allow`.
+    pub(crate) fn allow(&self) -> HeaderValue {
+        let rows = OWN_ROUTES.iter().filter(|row| row.path == self.path);
+        let methods: Vec<_> = rows
+            .flat_map(|row| {
+                let head = (row.method == routes::Method::Get).then_some("HEAD");
+                [row.method.as_str()].into_iter().chain(head)
+            })
+            .collect();
+        // They are tokens.
+        HeaderValue::try_from(methods.join(", ")).unwrap_or(HeaderValue::from_static(""))
+    }
+}
 
 /// What a request asks for. Nothing that a client sends can add one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operation {
-    /// A row of the route table.
+    /// A row of the engine's route table.
     Route(&'static Route),
-    /// A page of the server's own.
-    Page(Page),
-    /// Another operation of the server's own.
-    Service(Service),
+    /// What the server serves itself.
+    Own(&'static OwnRoute),
     /// A browser asks whether a page of another origin may send a request.
     Preflight,
     /// No such path, or not with this method.
@@ -24,52 +172,47 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// How many there are; [`Self::index`] stays below.
-    pub(crate) const COUNT: usize = ROUTES.len() + Page::ALL.len() + Service::ALL.len() + 2;
+    pub(crate) const COUNT: usize = ROUTES.len() + OWN_ROUTES.len() + 2;
 
     /// Every operation, in the order of [`Self::index`].
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let routes = ROUTES.iter().map(Self::Route);
-        let pages = Page::ALL.iter().copied().map(Self::Page);
-        let services = Service::ALL.iter().copied().map(Self::Service);
-        let own = pages.chain(services);
+        let own = OWN_ROUTES.iter().map(Self::Own);
         routes.chain(own).chain([Self::Preflight, Self::None])
     }
 
-    /// The page or other operation of the server's own at `path`.
-    pub(crate) fn own(method: &Method, path: &str) -> Option<Self> {
-        let page = Page::at(path).map(Self::Page);
-        page.or_else(|| Service::at(method, path).map(Self::Service))
-    }
-
-    /// Its place among all.
+    /// Its index among all.
     pub(crate) fn index(self) -> usize {
-        match self {
-            Self::Route(route) => {
-                let row = ROUTES.iter().position(|row| std::ptr::eq(row, route));
-                row.unwrap_or(Self::COUNT - 1)
+        let index = match self {
+            Self::Route(route) => ROUTES.iter().position(|row| std::ptr::eq(row, route)),
+            Self::Own(own) => {
+                let row = OWN_ROUTES.iter().position(|row| std::ptr::eq(row, own));
+                row.map(|row| ROUTES.len() + row)
             }
-            Self::Page(page) => ROUTES.len() + page as usize,
-            Self::Service(service) => ROUTES.len() + Page::ALL.len() + service as usize,
-            Self::Preflight => Self::COUNT - 2,
-            Self::None => Self::COUNT - 1,
-        }
+            Self::Preflight => Some(Self::COUNT - 2),
+            Self::None => None,
+        };
+        index.unwrap_or(Self::COUNT - 1)
     }
 
     /// Whether all responses to it share their bytes.
     pub(crate) fn is_static(self) -> bool {
-        matches!(self, Self::Page(page) if !matches!(page, Page::Metrics | Page::Readyz))
+        let Self::Own(row) = self else {
+            return false;
+        };
+        matches!(row.own, Own::Page(page) if !matches!(page, Page::Metrics | Page::Readyz))
     }
 
     /// Whether it is for operators: those who only read the fleet must not be in their way.
     pub(crate) fn is_operators(self) -> bool {
         match self {
-            Self::Service(_) => true,
+            Self::Own(row) => matches!(row.own, Own::Service(_)),
             Self::Route(route) => {
                 let needs_more = matches!(route.access, Access::Key(scope) if scope != Scope::Read);
                 // Agents send those, as many as there are.
                 needs_more && route.body != RequestBody::Batch
             }
-            Self::Page(_) | Self::Preflight | Self::None => false,
+            Self::Preflight | Self::None => false,
         }
     }
 
@@ -79,8 +222,8 @@ impl Operation {
             Self::Route(route) => {
                 route.method == routes::Method::Get || route.body == RequestBody::Preview
             }
-            Self::Service(service) => service.takes(&Method::GET),
-            Self::Page(_) | Self::Preflight | Self::None => true,
+            Self::Own(row) => row.method == routes::Method::Get,
+            Self::Preflight | Self::None => true,
         }
     }
 
@@ -90,16 +233,15 @@ impl Operation {
             Self::Route(route) => {
                 !self.is_read() && self.is_operators() && route.answer != Answer::Empty
             }
-            Self::Service(_) | Self::Page(_) | Self::Preflight | Self::None => false,
+            Self::Own(_) | Self::Preflight | Self::None => false,
         }
     }
 
-    /// The operation id, the page's name, `preflight`, or `none`.
+    /// The operation id, `preflight`, or `none`.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Route(route) => route.operation_id,
-            Self::Page(page) => page.name(),
-            Self::Service(service) => service.name(),
+            Self::Own(row) => row.operation_id,
             Self::Preflight => "preflight",
             Self::None => "none",
         }
@@ -120,6 +262,55 @@ mod tests {
     fn operations_have_indices_of_their_own() {
         let indices: Vec<usize> = Operation::all().map(Operation::index).collect();
         assert_eq!(indices, (0..Operation::COUNT).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn own_route_is_found_by_path_and_method() {
+        for (method, path, found) in [
+            (Method::GET, "/", Some("index")),
+            (Method::GET, "/Livez/", Some("livez")),
+            (Method::GET, "/livez//", None),
+            (Method::GET, "//", None),
+            (Method::GET, "", None),
+            (Method::GET, "/app/nothing.js", None),
+            (Method::GET, "/app/{file}", None),
+            (Method::GET, "/operator/backups", Some("listBackups")),
+            (Method::HEAD, "/Operator/Backups/", Some("listBackups")),
+            (Method::POST, "/operator/backups", Some("backUp")),
+            (Method::DELETE, "/operator/backups", Some("listBackups")),
+            (
+                Method::POST,
+                "/operator/backups/download",
+                Some("downloadBackup"),
+            ),
+            (Method::GET, "/operator/cluster", Some("clusterStatus")),
+            (
+                Method::DELETE,
+                "/Operator/cluster/nodes/n-1/",
+                Some("forgetNode"),
+            ),
+            (Method::GET, "/operator/cluster/nodes/n", Some("forgetNode")),
+            (Method::DELETE, "/operator/cluster/nodes/", None),
+            (Method::DELETE, "/operator/cluster/nodes/n/m", None),
+            (Method::GET, "/operator/backups/x", None),
+            (Method::GET, "/operator/backups//", None),
+        ] {
+            let row = OwnRoute::find(&method, path);
+            let id = row.map(|row| row.operation_id);
+            assert_eq!(id, found, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn allow_has_every_method_of_the_path() {
+        for (path, allow) in [
+            ("/livez", "GET, HEAD"),
+            ("/operator/backups", "GET, HEAD, POST"),
+            ("/operator/cluster/nodes/n", "DELETE"),
+        ] {
+            let row = OwnRoute::find(&Method::PATCH, path).unwrap();
+            assert_eq!(row.allow(), allow, "{path}");
+        }
     }
 
     #[test]

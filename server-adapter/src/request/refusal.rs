@@ -5,13 +5,10 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use deskfleet::{Code, Engine, TraceId};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
-use super::operation::Operation;
-use super::page::Page;
 use crate::connection::progress::Progress;
 use crate::limits::source_rates::holds_key;
-use crate::limits::sources::RequestPlace;
 use crate::options::ServerOptions;
 use crate::state::ServerState;
 
@@ -50,13 +47,6 @@ pub(crate) const TOO_MANY_STREAMS: Refused = (
 );
 /// A request whose work ended without a response: it panicked, or the server stops.
 pub(crate) const ENDED: Refused = (Code::Internal, "");
-/// A body in a coding that is not undone, or in one that is named in a way that a proxy may read in another.
-const CODED: Refused = (
-    Code::InvalidRequest,
-    "Transfer-Encoding is `chunked`, once, or there is none.",
-);
-/// A header list of more fields than are read.
-const FIELDS: Refused = (Code::HeadersTooLarge, "");
 /// A source that tries keys.
 const TOO_MANY_BAD_KEYS: Refused = (
     Code::Throttled,
@@ -67,9 +57,6 @@ pub(crate) const TOO_MANY_KEYLESS_BYTES: Refused = (
     Code::Throttled,
     "This address has sent more telemetry without an API key than it may (`keyless_bytes_per_second`); send the report again later, or with a key.",
 );
-/// Header fields of one request, as many as hyper takes in HTTP/1.1. A byte of HTTP/2 can stand for a field, so that a list of
-/// small fields takes many times its size in memory.
-const HEADER_FIELDS_MAX: usize = 100;
 /// Seconds after which a server without room is worth another try.
 pub(crate) const BUSY_SECONDS: u64 = 1;
 
@@ -109,37 +96,6 @@ pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     }
-}
-
-/// Why a request is not even looked at, if it is not: its host, or a connection or source without room.
-pub(crate) fn before<B>(
-    shared: &ServerState,
-    options: &ServerOptions,
-    progress: &Progress,
-    place: &RequestPlace,
-    own: Option<Operation>,
-    request: &Request<B>,
-) -> Option<Response<Bytes>> {
-    let has_room = place.admitted && !progress.is_kept_for_livez();
-    let refused = if request.headers().len() > HEADER_FIELDS_MAX {
-        FIELDS
-    } else if let Some(refused) = shared.hosts(options).refuse(request) {
-        refused
-    } else if is_coded(request.headers()) {
-        CODED
-    } else if !has_room && !matches!(own, Some(Operation::Page(Page::Livez))) {
-        BUSY
-    } else {
-        return None;
-    };
-    Some(respond(&shared.engine, refused, traceparent(request)))
-}
-
-/// Whether the body has another transfer coding than `chunked`, or names it more than once. hyper takes whatever ends in `chunked`.
-fn is_coded(headers: &HeaderMap) -> bool {
-    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
-    let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
-    codings.next().is_some_and(|coding| !is_chunked(coding)) || codings.next().is_some()
 }
 
 /// What the trace id of a refusal is taken from.

@@ -6,27 +6,22 @@ pub(crate) mod cluster_requests;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deskfleet::{AuditAction, Code, KeyInfo};
+use deskfleet::{AuditAction, Code, KeyInfo, Scope};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use serde::Serialize;
 
 use crate::backups::sent_copies::FileBody;
-use crate::connection::progress::Progress;
 #[cfg(feature = "console")]
 use crate::console::session;
-use crate::limits::sources::Source;
-use crate::options::ServerOptions;
+use crate::request::context::RequestContext;
+use crate::request::operation::{OwnRoute, Service};
 use crate::request::refusal::{self, KeyAttempt, Refused};
-use crate::request::service::{self, Service};
 use crate::request::small_body;
 use crate::response::body::OutgoingBody;
-use crate::state::ServerState;
 
-/// Where the engine checks a key of scope `admin`, and writes no audit row of its own.
-const CHECKED: &str = "/operator/actions";
 /// Of a failure to write the audit row of what would have been handed out.
 const NOT_AUDITED: &str = "The audit row could not be written; the log of the server says why.";
 
@@ -42,45 +37,70 @@ impl From<Refused> for Refusal {
     }
 }
 
+impl Service {
+    /// Whether it needs a key of scope `admin`.
+    fn needs_key(self) -> bool {
+        match self {
+            #[cfg(feature = "console")]
+            Self::Session => false,
+            Self::ListBackups
+            | Self::BackUp
+            | Self::DownloadBackup
+            | Self::Cluster
+            | Self::ForgetNode => true,
+        }
+    }
+
+    /// What the audit calls it; `None` where it has no row.
+    fn audited(self) -> Option<AuditAction> {
+        match self {
+            Self::BackUp => Some(AuditAction::BackUp),
+            Self::DownloadBackup => Some(AuditAction::DownloadBackup),
+            Self::ListBackups | Self::Cluster | Self::ForgetNode => None,
+            #[cfg(feature = "console")]
+            Self::Session => None,
+        }
+    }
+}
+
 /// The response to a request for `service`, and the key that it was sent with, or for a session of the one that was
 /// issued.
 pub(crate) async fn respond(
+    context: RequestContext<'_>,
+    row: &OwnRoute,
     service: Service,
-    shared: &ServerState,
-    options: &ServerOptions,
-    progress: &Progress,
     request: Request<Incoming>,
-    source: &Arc<Source>,
 ) -> (Response<OutgoingBody>, Option<KeyInfo>) {
-    let attempt = match service {
-        Service::ListBackups
-        | Service::BackUp
-        | Service::DownloadBackup
-        | Service::Cluster
-        | Service::ForgetNode => KeyAttempt::of(shared, progress, &request),
-        #[cfg(feature = "console")]
-        Service::Session => Some(KeyAttempt::from(shared, progress, &request)),
+    let RequestContext {
+        shared,
+        options,
+        progress,
+        ..
+    } = context;
+    let attempt = if service.needs_key() {
+        KeyAttempt::of(shared, progress, &request)
+    } else {
+        Some(KeyAttempt::from(shared, progress, &request))
     };
-    let traceparent = refusal::traceparent(&request).cloned();
-    let (method, version) = (request.method().clone(), request.version());
+    let (head, body) = request.into_parts();
     let mut key = None;
-    let done = answer(
-        service, shared, options, progress, request, source, &mut key,
-    )
-    .await;
+    let done = match small_body::receive(options, progress, body).await {
+        Err(refused) => Err(Refusal::Own(refused)),
+        Ok(_) if !row.takes(&head.method) => Err(Refusal::Own((Code::MethodNotAllowed, ""))),
+        Ok(body) => serve(context, row, service, &head, &body, &mut key).await,
+    };
     let mut response = done.unwrap_or_else(|refusal| match refusal {
         Refusal::Own(refused) => {
-            let mut response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
+            let mut response = context.refuse(refused);
             if refused.0 == Code::MethodNotAllowed {
-                let allow = HeaderValue::from_static(service.allow());
-                response.headers_mut().insert(ALLOW, allow);
+                response.headers_mut().insert(ALLOW, row.allow());
             }
-            whole(&method, response)
+            response
         }
-        Refusal::Engine(response) => whole(&method, response),
+        Refusal::Engine(response) => context.whole(response),
     });
     if progress.is_cut() {
-        refusal::close(&mut response, version);
+        refusal::close(&mut response, context.asked.version);
     }
     if let Some(attempt) = attempt {
         response = attempt.after(shared, options, response);
@@ -88,129 +108,76 @@ pub(crate) async fn respond(
     (response, key)
 }
 
-async fn answer(
+/// Does what was asked for; `key` gets the key, also one that is refused.
+#[cfg_attr(
+    not(feature = "console"),
+    expect(unused_variables, reason = "only signing in reads a body")
+)]
+async fn serve(
+    context: RequestContext<'_>,
+    row: &OwnRoute,
     service: Service,
-    shared: &ServerState,
-    options: &ServerOptions,
-    progress: &Progress,
-    request: Request<Incoming>,
-    source: &Arc<Source>,
+    head: &Parts,
+    body: &[u8],
     key: &mut Option<KeyInfo>,
 ) -> Result<Response<OutgoingBody>, Refusal> {
-    let method = request.method().clone();
-    let (head, body) = request.into_parts();
-    let takes = service.takes(&head.method);
-    #[cfg_attr(
-        not(feature = "console"),
-        expect(unused_variables, reason = "a backup takes none")
-    )]
-    let body = small_body::receive(options, progress, body).await?;
-    if !takes {
-        return Err((Code::MethodNotAllowed, "").into());
+    let RequestContext {
+        shared, options, ..
+    } = context;
+    if service.needs_key() {
+        let (caller, refused) = shared.engine.authorize(head, Scope::Admin);
+        *key = caller;
+        if let Some(refused) = refused {
+            if let Some(action) = service.audited()
+                && refused.status() == StatusCode::FORBIDDEN
+            {
+                let done: Result<(), Refused> = Err((Code::InsufficientScope, ""));
+                // The response is that of the engine.
+                let _ = audited(context, action, None, key.clone(), done).await;
+            }
+            return Err(Refusal::Engine(refused));
+        }
     }
     let response = match service {
-        Service::ListBackups => {
-            check_admin(shared, head, key).await?;
-            json(StatusCode::OK, &backup_requests::list(options).await?)
-        }
+        Service::ListBackups => json(StatusCode::OK, &backup_requests::list(options).await?),
         Service::BackUp => {
-            let action = AuditAction::BackUp;
-            let caller = check_audited(action, shared, head, source, key).await?;
             let written = backup_requests::write(shared, options).await;
             let file = written.as_ref().ok().map(|backup| backup.file.clone());
-            let written = audited(action, file, shared, source, caller, written).await?;
+            let written = audited(context, AuditAction::BackUp, file, key.clone(), written).await?;
             json(StatusCode::CREATED, &written)
         }
         Service::DownloadBackup => {
-            let action = AuditAction::DownloadBackup;
-            let caller = check_audited(action, shared, head, source, key).await?;
             let copy = backup_requests::download(shared, options).await;
-            let copy = audited(action, None, shared, source, caller, copy).await?;
-            return Ok(file(copy));
+            let action = AuditAction::DownloadBackup;
+            return Ok(file(
+                audited(context, action, None, key.clone(), copy).await?,
+            ));
         }
-        Service::Cluster => {
-            check_admin(shared, head, key).await?;
-            json(StatusCode::OK, &cluster_requests::status(shared).await?)
-        }
+        Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
         Service::ForgetNode => {
-            let node = service::node(head.uri.path())
-                .unwrap_or_default()
-                .to_owned();
-            check_admin(shared, head, key).await?;
-            cluster_requests::forget(shared, node).await?;
+            let node = row.segment(head.uri.path()).unwrap_or_default();
+            cluster_requests::forget(shared, node.to_owned()).await?;
             nothing()
         }
         #[cfg(feature = "console")]
         Service::Session => {
-            let issued = session::exchange(shared, &head.headers, &body).await?;
+            let issued = session::exchange(shared, &head.headers, body).await?;
             key.replace(issued.info.clone());
             json(StatusCode::CREATED, &issued)
         }
     };
-    Ok(whole(&method, response))
-}
-
-/// Refuses a request without a key of scope `admin`, as the outbox is refused without one: the engine checks both. `key` gets
-/// the key, also one that is refused.
-async fn check_admin(
-    shared: &ServerState,
-    head: Parts,
-    key: &mut Option<KeyInfo>,
-) -> Result<(), Refusal> {
-    let (caller, checked) = caller(shared, head).await;
-    *key = caller;
-    checked
-}
-
-/// The same for what the audit has a row of, refused or not; returns the key.
-async fn check_audited(
-    action: AuditAction,
-    shared: &ServerState,
-    head: Parts,
-    source: &Arc<Source>,
-    key: &mut Option<KeyInfo>,
-) -> Result<Option<KeyInfo>, Refusal> {
-    let (caller, checked) = caller(shared, head).await;
-    key.clone_from(&caller);
-    if let Err(Refusal::Engine(response)) = &checked
-        && response.status() == StatusCode::FORBIDDEN
-    {
-        let refused: Result<(), Refused> = Err((Code::InsufficientScope, ""));
-        // The response is that of the engine.
-        let _ = audited(action, None, shared, source, caller.clone(), refused).await;
-    }
-    checked.map(|()| caller)
-}
-
-/// The key of a request, and why it may not do what a key of scope `admin` may.
-async fn caller(shared: &ServerState, mut head: Parts) -> (Option<KeyInfo>, Result<(), Refusal>) {
-    let target = head.uri.query().map(|query| format!("{CHECKED}?{query}"));
-    let target: Option<Uri> = target.and_then(|target| target.parse().ok());
-    head.uri = target.unwrap_or_else(|| Uri::from_static(CHECKED));
-    head.method = Method::GET;
-    let exchange = shared.engine.begin(head);
-    let caller = exchange.key().cloned();
-    if !exchange.is_refused() {
-        return (caller, Ok(()));
-    }
-    let mut refused = exchange.finish().await;
-    // A refusal is never made in chunks.
-    let bytes = refused.body_mut().take_whole();
-    let refused = bytes.map_or(Refusal::Own(refusal::ENDED), |bytes| {
-        Refusal::Engine(refused.map(|_| bytes))
-    });
-    (caller, Err(refused))
+    Ok(context.whole(response))
 }
 
 /// Writes the audit row of what was `done` for `caller`, before it leaves; `detail` says what of it.
 async fn audited<T>(
+    context: RequestContext<'_>,
     action: AuditAction,
     detail: Option<String>,
-    shared: &ServerState,
-    source: &Arc<Source>,
     caller: Option<KeyInfo>,
     done: Result<T, Refused>,
 ) -> Result<T, Refused> {
+    let (shared, source) = (context.shared, context.source());
     let refused = done.as_ref().err().map(|(code, _)| *code);
     let engine = shared.engine.clone();
     // It waits for a commit, on a thread that others want as well: in turn, as reads that take long.
@@ -225,11 +192,6 @@ async fn audited<T>(
     let done = done?;
     row.map_err(|error| (error.kind().into(), NOT_AUDITED))?;
     Ok(done)
-}
-
-/// A response whose body is there already, to a request of that method.
-fn whole(method: &Method, response: Response<Bytes>) -> Response<OutgoingBody> {
-    refusal::to(method, response).map(OutgoingBody::from)
 }
 
 /// A response that nobody keeps.

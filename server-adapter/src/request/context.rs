@@ -1,25 +1,37 @@
-//! What a response needs of its request, and the room that it takes until it is sent.
+//! What a response needs of its request, and the room in memory that it takes until it is sent.
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use deskfleet::Exchange;
 use http::{HeaderValue, Method, Request, Response, Version};
 
 use super::refusal::{self, Refused};
 use crate::connection::progress::Progress;
 use crate::limits::budget::NoRoom;
-use crate::limits::sources::RequestPlace;
+use crate::limits::sources::{RequestPlace, Source};
 use crate::log::logged_request::HandledRequest;
 use crate::metrics::RefusedConnection;
+use crate::options::ServerOptions;
 use crate::response::body::{Held, OutgoingBody};
 use crate::state::ServerState;
 
 /// The most that a response takes which reports what was written.
 const REPORT_BYTES: usize = 16 * 1024;
 
+/// A request that is being handled: what it came with, and what is needed for its response.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestContext<'r> {
+    pub(crate) shared: &'r ServerState,
+    pub(crate) options: &'r ServerOptions,
+    pub(crate) progress: &'r Arc<Progress>,
+    pub(crate) place: &'r RequestPlace,
+    pub(crate) asked: &'r Asked,
+}
+
 /// What of a request is needed after it was handed on.
 pub(crate) struct Asked {
-    method: Method,
+    pub(crate) method: Method,
     pub(crate) version: Version,
     traceparent: Option<HeaderValue>,
 }
@@ -33,24 +45,33 @@ impl Asked {
             traceparent: refusal::traceparent(request).cloned(),
         }
     }
+}
+
+impl RequestContext<'_> {
+    pub(crate) fn source(&self) -> &Arc<Source> {
+        &self.place.source
+    }
 
     /// The response of a refusal.
-    pub(crate) fn refuse(&self, shared: &ServerState, refused: Refused) -> Response<OutgoingBody> {
-        let response = refusal::respond(&shared.engine, refused, self.traceparent.as_ref());
-        refusal::to(&self.method, response).map(OutgoingBody::from)
+    pub(crate) fn refuse(&self, refused: Refused) -> Response<OutgoingBody> {
+        let traceparent = self.asked.traceparent.as_ref();
+        self.whole(refusal::respond(&self.shared.engine, refused, traceparent))
+    }
+
+    /// A response whose body is there already; HEAD gets only its length.
+    pub(crate) fn whole(&self, response: Response<Bytes>) -> Response<OutgoingBody> {
+        refusal::to(&self.asked.method, response).map(OutgoingBody::from)
     }
 }
 
 /// Gives a response the room that it takes until it is sent, and has it end with its key. Where there is no room it is refused, unless
 /// it reports what was written.
 pub(crate) fn held_until_sent(
-    shared: &ServerState,
-    progress: &Arc<Progress>,
-    asked: &Asked,
-    place: &RequestPlace,
+    context: RequestContext<'_>,
     handled: &mut HandledRequest<'_>,
     response: Response<OutgoingBody>,
 ) -> Response<OutgoingBody> {
+    let shared = context.shared;
     let operation = handled.operation;
     let bytes = match response.body().len() {
         // All that ask for one of those share its bytes.
@@ -60,14 +81,14 @@ pub(crate) fn held_until_sent(
     };
     let share = match handled.share.take() {
         None if bytes > 0 => {
-            let source = &place.source.responses;
+            let source = &context.source().responses;
             let taken = shared
                 .responses
                 .try_take(source, operation.is_operators(), bytes);
             match taken {
                 Err(NoRoom) if operation.is_read() => {
-                    note_unread(shared, place);
-                    return asked.refuse(shared, refusal::UNREAD);
+                    note_unread(context);
+                    return context.refuse(refusal::UNREAD);
                 }
                 taken => taken.unwrap_or_default(),
             }
@@ -80,7 +101,7 @@ pub(crate) fn held_until_sent(
     // A stream of events ends by itself with its key, with its last chunk.
     let ends_itself = is_short || response.body().is_events();
     let key = handled.key.filter(|_| !ends_itself);
-    let keyed = key.map(|key| shared.keyed_responses.begin(key, progress));
+    let keyed = key.map(|key| shared.keyed_responses.begin(key, context.progress));
     if share.is_none() && keyed.is_none() {
         return response;
     }
@@ -89,21 +110,24 @@ pub(crate) fn held_until_sent(
 
 /// Takes the room of a response that reports what is written, before that is: it must not be lost.
 pub(crate) fn make_room_for_report(
-    shared: &ServerState,
-    place: &RequestPlace,
+    context: RequestContext<'_>,
     handled: &mut HandledRequest<'_>,
     exchange: &Exchange,
 ) -> Result<(), NoRoom> {
     if !handled.operation.is_reported() || exchange.is_refused() {
         return Ok(());
     }
-    let source = &place.source.responses;
-    match shared.responses.try_take(source, true, REPORT_BYTES) {
+    let source = &context.source().responses;
+    match context
+        .shared
+        .responses
+        .try_take(source, true, REPORT_BYTES)
+    {
         Ok(share) => handled.share = share,
         // Some of it is written already.
         Err(NoRoom) if exchange.has_begun() => {}
         Err(NoRoom) => {
-            note_unread(shared, place);
+            note_unread(context);
             return Err(NoRoom);
         }
     }
@@ -111,7 +135,7 @@ pub(crate) fn make_room_for_report(
 }
 
 /// Counts and logs a response for which there was no room.
-fn note_unread(shared: &ServerState, place: &RequestPlace) {
-    let source = place.source.network();
-    shared.slots.note(RefusedConnection::Unread, source);
+fn note_unread(context: RequestContext<'_>) {
+    let source = context.source().network();
+    context.shared.slots.note(RefusedConnection::Unread, source);
 }
