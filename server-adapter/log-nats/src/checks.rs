@@ -150,16 +150,15 @@ enum Failure {
 }
 
 async fn find_or_make(context: &Context, wanted: &Config) -> Result<Info, Failure> {
-    match context.get_stream(&wanted.name).await {
+    let error = match context.get_stream(&wanted.name).await {
         Ok(found) => return Ok(found.cached_info().clone()),
-        Err(error) => match error.kind() {
-            GetStreamErrorKind::JetStream(cause)
-                if cause.error_code() == ErrorCode::STREAM_NOT_FOUND => {}
-            GetStreamErrorKind::JetStream(cause) => {
-                return Err(Failure::Passing(cause.to_string()));
-            }
-            _ => return Err(Failure::Passing(error.to_string())),
-        },
+        Err(error) => error,
+    };
+    let GetStreamErrorKind::JetStream(cause) = error.kind() else {
+        return Err(Failure::Passing(error.to_string()));
+    };
+    if cause.error_code() != ErrorCode::STREAM_NOT_FOUND {
+        return Err(Failure::Passing(cause.to_string()));
     }
     let made = context.create_stream(wanted.clone()).await;
     let made = made.map_err(|error| {

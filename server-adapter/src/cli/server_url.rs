@@ -1,6 +1,6 @@
 //! The address of a running server.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use http::Uri;
@@ -79,7 +79,8 @@ pub(super) fn target(path: &str, parameters: &[(&str, Option<String>)]) -> Strin
             if is_plain(byte) {
                 target.push(char::from(byte));
             } else {
-                target.push_str(&format!("%{byte:02X}"));
+                // A text takes all that is written to it.
+                let _ = write!(target, "%{byte:02X}");
             }
         }
     }
