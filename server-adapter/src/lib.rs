@@ -33,7 +33,6 @@
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
 //! | `cluster/` | the log that a URL names, the thread that follows it, and what is wrong with a fleet |
-//! | `provider/` | the clouds in which the command `deskfleet-provider` makes actions happen |
 //! | `page_tokens.rs` | paging through the lists of a server that may be wrong |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
@@ -50,8 +49,6 @@ mod metrics;
 mod options;
 mod page_tokens;
 mod pages;
-#[cfg(feature = "providers")]
-pub mod provider;
 mod request;
 mod response;
 mod server;

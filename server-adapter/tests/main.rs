@@ -47,12 +47,6 @@ mod pipelining;
 mod places;
 mod positions;
 mod process;
-mod provider_aws;
-mod provider_command;
-mod provider_fleet;
-mod provider_inventory;
-mod provider_mode;
-mod provider_webhook;
 mod proxies;
 mod slow_reads;
 mod start;
@@ -67,8 +61,6 @@ mod uploads;
 #[allow(dead_code, reason = "some attacks need a feature")]
 mod attacks;
 mod client;
-#[cfg(all(unix, feature = "providers"))]
-mod driven;
 #[cfg(all(unix, feature = "postgres", feature = "nats"))]
 mod fleet;
 mod followed;
@@ -77,10 +69,6 @@ mod gate;
 #[cfg(feature = "tls")]
 mod https;
 mod load;
-#[cfg(all(unix, feature = "providers"))]
-mod provided;
-#[cfg(all(unix, feature = "providers"))]
-mod provider;
 mod schema;
 mod served;
 #[cfg(unix)]

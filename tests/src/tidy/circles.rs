@@ -13,6 +13,7 @@ pub const CIRCLE_FREE: &[&str] = &[
     "server-adapter/examples/abuse/",
     "server-adapter/log-nats/src/",
     "server-adapter/log-postgres/src/",
+    "server-adapter/provider/src/",
     "server-adapter/src/",
     "wasm/src/",
 ];

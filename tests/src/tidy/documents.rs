@@ -224,10 +224,7 @@ fn in_manifests(tree: &Tree, text: &str) -> bool {
 
 fn has_subcommand(tree: &Tree, name: &str) -> bool {
     let quoted = format!("\"{name}\"");
-    let mut sources = tree
-        .rust()
-        .filter(|file| file.path.starts_with("server-adapter/src/"));
-    sources.any(|file| file.text.contains(&quoted))
+    in_server(tree, &quoted)
 }
 
 /// The path of a URL of the service in a word of a command.
@@ -248,15 +245,16 @@ fn has_route(tree: &Tree, path: &str) -> bool {
                     .is_some_and(|given| segment.starts_with('{') || segment == given)
             })
     };
-    ROUTES.iter().any(|route| fits(route.path)) || in_server(tree, path)
+    ROUTES.iter().any(|route| fits(route.path)) || in_server(tree, &format!("\"{path}\""))
 }
 
-fn in_server(tree: &Tree, path: &str) -> bool {
-    let quoted = format!("\"{path}\"");
-    let is_server = |file: &&Source| file.path.starts_with("server-adapter/src/");
+/// Whether the sources of the server, or of the packages below it, contain `text`.
+fn in_server(tree: &Tree, text: &str) -> bool {
+    let is_server =
+        |file: &&Source| file.path.starts_with("server-adapter/") && file.path.contains("/src/");
     tree.rust()
         .filter(is_server)
-        .any(|file| file.text.contains(&quoted))
+        .any(|file| file.text.contains(text))
 }
 
 #[cfg(test)]

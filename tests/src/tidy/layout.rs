@@ -31,11 +31,12 @@ pub const TOP_LEVEL: &[&str] = &[
 const NAMELESS: [&str; 6] = ["util", "utils", "helper", "helpers", "common", "misc"];
 
 /// The packages whose suites are one program each.
-const PACKAGES_WITH_SUITES: [&str; 4] = [
+const PACKAGES_WITH_SUITES: [&str; 5] = [
     "tests",
     "server-adapter",
     "server-adapter/log-nats",
     "server-adapter/log-postgres",
+    "server-adapter/provider",
 ];
 
 /// Files without which the repository does not work.
