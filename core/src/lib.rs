@@ -112,8 +112,8 @@ pub use mutation::logged::entry::logged_mutations;
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;
 pub use observer::{Event, Observer};
-pub use store::backends;
-pub use store::backends::{SegmentFolder, StorageBackend};
+pub use store::disk::backends;
+pub use store::disk::backends::{SegmentFolder, StorageBackend};
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::actions::{ActionPage, ActionQuery, ActionsSince, Unattended};

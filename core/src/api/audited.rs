@@ -6,7 +6,7 @@ use http::request::Parts;
 use crate::error::Result;
 use crate::model::AuditAction;
 use crate::mutation::{AuditAccess, AuditRefusal, Caller, refused_with};
-use crate::store::keys::LiveKey;
+use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
 

@@ -10,7 +10,7 @@ use http::request::Parts;
 use crate::domain::keys;
 use crate::engine_core::EngineCore;
 use crate::model::Scope;
-use crate::store::keys::LiveKey;
+use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{API_KEY, Query};
 

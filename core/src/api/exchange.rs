@@ -11,7 +11,7 @@ use crate::config::Limits;
 use crate::engine_core::EngineCore;
 use crate::model::KeyInfo;
 use crate::mutation::Caller;
-use crate::store::keys::LiveKey;
+use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
 use crate::wire::trace::TraceId;

@@ -7,8 +7,8 @@ use crate::limits::{
 };
 use crate::model::user_key;
 use crate::mutation::RemoveWorkspace;
+use crate::store::fleet::workspaces::EntryRef;
 use crate::store::telemetry::queue::Wanted;
-use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 use crate::view::user::{self, UserView};
 use crate::view::workspaces::{self, Listing, PageEnd};

@@ -29,7 +29,7 @@ use crate::engine_core::EngineCore;
 use crate::error::EngineError;
 use crate::mutation::Caller;
 use crate::observer::Event;
-use crate::store::keys::LiveKey;
+use crate::store::fleet::keys::LiveKey;
 use crate::wire::body::InvalidBody;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;

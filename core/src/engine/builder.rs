@@ -16,8 +16,8 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
-use crate::store::backends::SegmentFolder;
-use crate::store::segments::SegmentLog;
+use crate::store::disk::backends::SegmentFolder;
+use crate::store::telemetry::segments::SegmentLog;
 use crate::store::{Store, StoreOptions};
 #[cfg(feature = "cluster")]
 use crate::store::{Writing, cluster::leave};

@@ -10,8 +10,8 @@ use crate::locks::lock;
 use crate::model::{AuditAction, WriteClass};
 use crate::mutation::{AuditAccess, Outcome};
 use crate::observer::Event;
-use crate::store::segments::READY_BYTES;
 use crate::store::telemetry::arrivals::Arrivals;
+use crate::store::telemetry::segments::READY_BYTES;
 
 use super::EngineCore;
 use super::write::Write;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::locks::lock;
 use crate::model::SecretHash;
 use crate::mutation::TouchKeys;
-use crate::store::keys::LiveKey;
+use crate::store::fleet::keys::LiveKey;
 
 use super::{EngineCore, no_random};
 

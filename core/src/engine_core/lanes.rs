@@ -9,8 +9,8 @@ use crate::config::CommitDriver;
 use crate::mutation::Outcome;
 use crate::observer::Event;
 use crate::store::panic_text;
-use crate::store::segments::Available;
 use crate::store::telemetry::arrivals::Arrivals;
+use crate::store::telemetry::segments::Available;
 use crate::store::writer::{Batch, OwnThreads, Ticket, Writer};
 
 use super::write::Write;

@@ -4,8 +4,8 @@ use crate::domain::validation;
 use crate::error::{ErrorKind, Result};
 use crate::model::{RemovedTelemetry, TelemetrySelection, WriteClass};
 use crate::mutation::{Caller, Derived, RemoveTelemetry, Removing, Span};
-use crate::store::held;
-use crate::store::held_names::HeldNames;
+use crate::store::fleet::held;
+use crate::store::fleet::held_names::HeldNames;
 use crate::store::telemetry::removal::{Omit, Removal, spellings};
 use crate::store::telemetry::rows::Rows;
 

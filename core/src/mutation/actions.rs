@@ -9,9 +9,9 @@ use crate::model::{
     Action, ActionRequest, AuditAction, AuditResult, ComputeType, FailedState, State, Workspace,
     user_key,
 };
-use crate::store::pending::Pending;
-use crate::store::workspaces::{Entry, Transition};
-use crate::store::{audit, pending, workspaces};
+use crate::store::fleet::pending::Pending;
+use crate::store::fleet::workspaces::{Entry, Transition};
+use crate::store::fleet::{audit, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::audit::Row;

@@ -7,9 +7,10 @@ use crate::domain::validation;
 use crate::error::{EngineError, Result};
 use crate::limits::{REPEATABLE_ROWS_ALL_MAX, REPEATABLE_ROWS_MAX, TEXT_MAX, WORKSPACE_ID_MAX};
 use crate::model::{AuditAction, AuditEntry, AuditResult, Workspace};
-use crate::store::repeats::Counted;
+use crate::store::fleet::audit;
+use crate::store::fleet::repeats::Counted;
+use crate::store::meta;
 use crate::store::table::{Read as _, Table};
-use crate::store::{audit, meta};
 
 use super::{Caller, Context, Mutation, Outcome};
 

@@ -3,8 +3,8 @@
 use crate::domain::lifecycle::{self, Refusal};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{Attempt, AuditResult, PendingAction};
-use crate::store::pending::{self, Dispatched};
-use crate::store::workspaces::{Entry, Transition};
+use crate::store::fleet::pending::{self, Dispatched};
+use crate::store::fleet::workspaces::{Entry, Transition};
 
 use super::actions::refusal_error;
 use super::{Context, Mutation, Outcome};

@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::model::{AuditResult, EventDetail, EventType, FleetEvent, KeyInfo, Workspace};
-use crate::store::events;
-use crate::store::pending::Dispatched;
-use crate::store::workspaces::Transition;
+use crate::store::fleet::events;
+use crate::store::fleet::pending::Dispatched;
+use crate::store::fleet::workspaces::Transition;
 use crate::timestamp::Timestamp;
 
 use super::{Caller, Context};

@@ -2,8 +2,8 @@
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, LitigationHold, WorkspaceView, WriteClass};
-use crate::store::workspaces::Entry;
-use crate::store::{holds, workspaces};
+use crate::store::fleet::workspaces::Entry;
+use crate::store::fleet::{holds, workspaces};
 
 use super::audit::Row;
 use super::{Caller, Context, Mutation, Outcome};

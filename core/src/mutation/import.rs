@@ -3,7 +3,7 @@
 use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspacePatch};
-use crate::store::{audit, keys};
+use crate::store::fleet::{audit, keys};
 
 use super::workspaces::{Stored, refusal};
 use super::{Caller, Context, Mutation, Outcome};

@@ -3,7 +3,7 @@
 use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey, SecretHash, WriteClass};
-use crate::store::keys::{self, StoredKey};
+use crate::store::fleet::keys::{self, StoredKey};
 use crate::store::meta;
 use crate::timestamp::Timestamp;
 

@@ -5,11 +5,11 @@ use crate::domain::retention::{days_before, is_listed};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{AuditAction, AuditResult, WriteClass};
-use crate::store::held;
+use crate::store::fleet::{audit, events, held, keys, pending, workspaces};
+use crate::store::meta;
 use crate::store::table::Step;
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::{queue, recent};
-use crate::store::{audit, events, keys, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::retention::{Derived, Removing, Span};

@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::domain::keys::HOST_NAME;
 use crate::error::Result;
 use crate::model::WriteClass;
-use crate::store::keys::LiveKey;
+use crate::store::fleet::keys::LiveKey;
 use crate::store::meta;
 use crate::store::table::Tables;
 use crate::store::telemetry::filing::Slice;

@@ -2,8 +2,7 @@
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, RemovedTelemetry, TelemetrySelection, WriteClass};
-use crate::store::audit;
-use crate::store::held;
+use crate::store::fleet::{audit, held};
 
 use super::retention::{Derived, Removing, Span};
 use super::{Caller, Context, Mutation, Outcome};

@@ -7,8 +7,8 @@ use crate::domain::validation;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::identity::id_key;
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspaceView};
-use crate::store::workspaces::Entry;
-use crate::store::{holds, pending, workspaces};
+use crate::store::fleet::workspaces::Entry;
+use crate::store::fleet::{holds, pending, workspaces};
 
 use super::audit::identity;
 use super::{Caller, Context, Mutation, Outcome};

@@ -8,16 +8,18 @@ use crate::config::Config;
 use crate::error::{ErrorKind, Result, error_chain};
 use crate::timestamp::Timestamp;
 
-use super::damage::DamageFile;
 use super::failure::{from_database, unavailable};
-use super::folder::FileFolder;
-use super::medium::Medium;
 use super::opening::{self, caught};
-use super::segments::{Available, SegmentLog};
 use super::table::Snapshot;
 use super::telemetry::queue::QueueIndex;
 use super::verify::{CheckReport, verify};
-use super::{StoreOptions, file, queue_log};
+use crate::store::StoreOptions;
+use crate::store::disk::damage::DamageFile;
+use crate::store::disk::file;
+use crate::store::disk::folder::FileFolder;
+use crate::store::disk::medium::Medium;
+use crate::store::telemetry::queue_log;
+use crate::store::telemetry::segments::{Available, SegmentLog};
 
 /// Checks the file at `path`, of which not a byte is changed.
 pub(crate) fn file(path: &Path) -> Result<CheckReport> {

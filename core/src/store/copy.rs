@@ -153,7 +153,7 @@ mod tests {
     use crate::config::Config;
     use crate::error::error_chain;
     use crate::model::WriteClass;
-    use crate::store::backends::MemoryBackend;
+    use crate::store::disk::backends::MemoryBackend;
     use crate::store::{Store, StoreOptions};
 
     /// Keeps what the file holds after each sync.

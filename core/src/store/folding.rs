@@ -6,7 +6,8 @@ use crate::model::user_key;
 use super::table::{ALL_KEYS, Read, Step, Tables};
 use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
-use super::{holds, meta, rollup, workspaces};
+use crate::store::fleet::{holds, workspaces};
+use crate::store::{meta, rollup};
 
 /// Rebuilds the indexes of the workspaces, extends each hold to all spellings of its id, and rebuilds the keys of `users` and of the
 /// rollups.

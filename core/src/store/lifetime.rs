@@ -11,20 +11,21 @@ use crate::error::Result;
 use crate::locks::{lock, read, write};
 use crate::model::WriteClass;
 
-use super::backends::MemoryBackend;
-use super::damage::DamageFile;
 use super::failure::unavailable;
-use super::file::{self, Place};
-use super::folder::FileFolder;
-use super::keys::KeyIndex;
-use super::medium::Medium;
 use super::opening::{self, caught};
 use super::options::Writing;
-use super::reserve::{Reserve, WithReserve};
-use super::segments::SegmentLog;
 use super::table::{Snapshot, Tables};
 use super::telemetry::queue::QueueIndex;
-use super::{Store, StoreOptions, cluster, folding, meta, queue_log};
+use crate::store::disk::backends::MemoryBackend;
+use crate::store::disk::damage::DamageFile;
+use crate::store::disk::file::{self, Place};
+use crate::store::disk::folder::FileFolder;
+use crate::store::disk::medium::Medium;
+use crate::store::disk::reserve::{Reserve, WithReserve};
+use crate::store::fleet::keys::KeyIndex;
+use crate::store::telemetry::queue_log;
+use crate::store::telemetry::segments::SegmentLog;
+use crate::store::{Store, StoreOptions, cluster, folding, meta};
 
 impl Store {
     /// Opens or creates the file at `path`.

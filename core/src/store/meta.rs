@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, damaged};
-use super::segments::LogMark;
 use super::table::{Read, Table, Tables};
+use crate::store::telemetry::segments::LogMark;
 
 /// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
 pub(super) const FORMAT: u32 = 5;

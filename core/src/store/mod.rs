@@ -1,41 +1,24 @@
 //! The embedded store: one redb file, its tables, and the memory beside it. The only folder that names redb.
 
-pub(crate) mod audit;
-pub mod backends;
 pub(crate) mod checking;
 pub(crate) mod cluster;
 pub(crate) mod codec;
 mod copy;
 mod cursor;
-pub(crate) mod damage;
-pub(crate) mod events;
+pub(crate) mod disk;
 mod failure;
-mod file;
-mod file_of_process;
-mod folder;
+pub(crate) mod fleet;
 mod folding;
-pub(crate) mod held;
-pub(crate) mod held_names;
-pub(crate) mod holds;
-pub(crate) mod keys;
 mod lifetime;
-mod medium;
 pub(crate) mod meta;
 mod opening;
 mod options;
-pub(crate) mod pending;
-mod queue_log;
-pub(crate) mod repeats;
 mod reporting;
-mod reserve;
 pub(crate) mod rollup;
 mod seen;
-pub(crate) mod segments;
 pub(crate) mod table;
 pub(crate) mod telemetry;
 pub(crate) mod verify;
-mod watch;
-pub(crate) mod workspaces;
 pub(crate) mod writer;
 mod writing;
 
@@ -50,24 +33,24 @@ use crate::locks::{lock, read, write};
 use crate::model::WriteClass;
 use crate::timestamp::Timestamp;
 
-use damage::DamageFile;
+use disk::damage::DamageFile;
+use disk::file::Place;
+pub(crate) use disk::medium::panic_text;
 use failure::from_compaction;
-use file::Place;
-use held_names::HeldNames;
-use keys::KeyIndex;
-pub(crate) use medium::panic_text;
+use fleet::held_names::HeldNames;
+use fleet::keys::KeyIndex;
 pub(crate) use options::StoreOptions;
 #[cfg(feature = "cluster")]
 pub(crate) use options::Writing;
 
-use medium::Medium;
+use disk::medium::Medium;
+use disk::reserve::{Reserve, Usable};
 use opening::caught;
-use reserve::{Reserve, Usable};
 use seen::SeenTimes;
-use segments::SegmentLog;
 use table::Snapshot;
 use telemetry::pending_block::{PendingBlock, unfiled};
 use telemetry::queue::{QueueIndex, Wanted};
+use telemetry::segments::SegmentLog;
 use verify::CheckReport;
 
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
@@ -313,7 +296,7 @@ impl Store {
     /// Copies the store as of the last commit into a new file at `destination`; returns as [`Self::copy_into`].
     pub(crate) fn copy_to(&self, destination: &Path, now: Timestamp) -> Result<usize> {
         let mut left_out = 0;
-        file::create_new(destination, |backend| {
+        disk::file::create_new(destination, |backend| {
             let name = destination.display().to_string();
             left_out = self.copy_into((&name, backend), now)?;
             Ok(())

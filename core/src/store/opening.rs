@@ -10,13 +10,13 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::StoreOptions;
-use super::events;
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
-use super::keys::KeyIndex;
-use super::medium::{Medium, panic_text};
 use super::meta::{self, FORMAT, OLDEST_FORMAT};
 use super::table::{Snapshot, Table, Tables};
 use super::telemetry::queue::QueueIndex;
+use crate::store::disk::medium::{Medium, panic_text};
+use crate::store::fleet::events;
+use crate::store::fleet::keys::KeyIndex;
 
 /// What an opened medium holds, beside the queue.
 pub(super) struct Opened {

@@ -14,9 +14,9 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 
 use super::codec::damaged;
 use super::failure::{from_storage, from_table, from_transaction};
-use super::held_names::HeldNames;
 use super::seen::SeenChanges;
 use super::telemetry::contents::QueueChanges;
+use crate::store::fleet::held_names::HeldNames;
 
 pub(super) type Bytes = &'static [u8];
 

@@ -9,7 +9,8 @@ use crate::error::{EngineError, Result, error_chain};
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
 use super::telemetry::{history, queue, recent};
-use super::{audit, events, keys, meta, pending, workspaces};
+use crate::store::fleet::{audit, events, keys, pending, workspaces};
+use crate::store::meta;
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -171,7 +172,7 @@ fn outbox(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
 
 fn holds(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     read.scan(Table::Holds, ALL_KEYS, |id, hold| {
-        super::holds::decode(hold)?;
+        crate::store::fleet::holds::decode(hold)?;
         if !read.contains(Table::Workspaces, id)? {
             broken.push(format!(
                 "hold on {}: no such workspace",

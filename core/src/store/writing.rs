@@ -11,9 +11,9 @@ use crate::locks::{lock, read, write};
 use crate::model::WriteClass;
 
 use super::failure::{from_commit, from_storage, from_transaction, indeterminate, unavailable};
-use super::keys::KeyIndex;
 use super::table::{Effects, Snapshot, Tables};
 use super::{Store, WriteFailure, closed};
+use crate::store::fleet::keys::KeyIndex;
 
 impl Store {
     /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable. Its `class` is that of the first of its writes that

@@ -4,10 +4,10 @@ use crate::domain::paging;
 use crate::error::Result;
 use crate::limits::{PAGE_ITEMS_DEFAULT, STALLED_SECONDS, UNATTENDED_SECONDS};
 use crate::model::{ActionState, PendingAction};
-use crate::store::pending::Pending;
+use crate::store::fleet::pending::Pending;
+use crate::store::fleet::workspaces::Transition;
+use crate::store::fleet::{pending, workspaces};
 use crate::store::table::Step;
-use crate::store::workspaces::Transition;
-use crate::store::{pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::Reader;

@@ -3,10 +3,10 @@
 use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
 use crate::model::{Received, user_key};
+use crate::store::fleet::workspaces;
 use crate::store::table::Step;
 use crate::store::telemetry::Packed;
 use crate::store::telemetry::newest::NewestFirst;
-use crate::store::workspaces;
 use crate::timestamp::Timestamp;
 
 use super::Reader;

@@ -5,9 +5,9 @@ use crate::error::Result;
 use crate::limits::{AUDIT_ROWS_EXAMINED_MAX, PAGE_ITEMS_DEFAULT};
 use crate::model::identity::folded;
 use crate::model::{AuditAction, AuditEntry, AuditResult};
-use crate::store::audit::{self, StoredRow};
+use crate::store::fleet::audit::{self, StoredRow};
+use crate::store::fleet::{pending, workspaces};
 use crate::store::table::Step;
-use crate::store::{pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::Reader;

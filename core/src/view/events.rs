@@ -3,7 +3,7 @@
 use crate::domain::retention::days_before;
 use crate::error::Result;
 use crate::model::{EventDetail, EventType, FleetEvent};
-use crate::store::events;
+use crate::store::fleet::events;
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 

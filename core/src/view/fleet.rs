@@ -4,8 +4,8 @@ use crate::domain::retention::unlisted_at;
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::model::FleetCounts;
+use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::store::table::Step;
-use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
 
 use super::Reader;

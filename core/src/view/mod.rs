@@ -16,10 +16,10 @@ use crate::domain::retention::is_listed;
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::fleet::workspaces::EntryRef;
 use crate::store::table::Snapshot;
 use crate::store::telemetry::pending_block::PendingBlock;
 use crate::store::telemetry::queue::Wanted;
-use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
 /// A snapshot of the store and the time it is read at.

@@ -3,9 +3,9 @@
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_IDS_MAX;
+use crate::store::fleet::workspaces::Transition;
+use crate::store::fleet::{pending, workspaces};
 use crate::store::table::Step;
-use crate::store::workspaces::Transition;
-use crate::store::{pending, workspaces};
 
 use super::Reader;
 

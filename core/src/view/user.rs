@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
 use crate::sorting::sorted_by_key;
+use crate::store::fleet::workspaces::EntryRef;
 use crate::store::table::Step;
 use crate::store::telemetry::history;
 use crate::store::telemetry::pending_block::PendingBlock;
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, UserLatest};
-use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
 use super::workspaces::Listing;

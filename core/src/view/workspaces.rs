@@ -5,9 +5,9 @@ mod filter;
 use crate::domain::paging::{self, List, bad_token};
 use crate::error::Result;
 use crate::model::{Workspace, WorkspaceView};
+use crate::store::fleet::workspaces::{EntryRef, Transition};
+use crate::store::fleet::{holds, pending, workspaces};
 use crate::store::table::Step;
-use crate::store::workspaces::{EntryRef, Transition};
-use crate::store::{holds, pending, workspaces};
 
 use super::Reader;
 

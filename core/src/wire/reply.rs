@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::model::{AuditEntry, FieldValue, Received, Record, Workspace};
-use crate::store::workspaces::EntryRef;
+use crate::store::fleet::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 use crate::view::activity::ActivityRef;
 use crate::view::history::HistoryPage;

@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::model::metric::STARTUP_TOTAL;
 use crate::model::{ComputeType, Stream};
 use crate::store::codec::damaged;
+use crate::store::fleet::workspaces;
 use crate::store::table::{Read, Table, Tables};
 use crate::store::telemetry::rows::{Bucket, NO_TEXT, Rows};
-use crate::store::workspaces;
 
 use super::daily;
 use super::day::DayRollup;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{FILE_ITEMS_MAX, FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
 use crate::model::Stream;
-use crate::store::damage::Damaged;
+use crate::store::disk::damage::Damaged;
 use crate::store::meta::{self, PassPlace};
-use crate::store::segments::SegmentPlace;
 use crate::store::table::{Read, Table};
+use crate::store::telemetry::segments::SegmentPlace;
 use crate::timestamp::Timestamp;
 
 use super::block;

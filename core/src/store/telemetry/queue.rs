@@ -10,10 +10,10 @@ use std::ops::Bound;
 use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, WORK_ROWS_MAX};
 use crate::model::Stream;
-use crate::store::damage::Damaged;
+use crate::store::disk::damage::Damaged;
 use crate::store::meta::{self, Filed, PassPlace};
-use crate::store::segments::SegmentPlace;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
+use crate::store::telemetry::segments::SegmentPlace;
 use crate::timestamp::Timestamp;
 
 use super::arrivals::Arrivals;

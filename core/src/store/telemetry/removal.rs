@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::model::Stream;
 use crate::model::identity::folded;
-use crate::store::held_names::HeldNames;
+use crate::store::fleet::held_names::HeldNames;
 use crate::store::table::Read;
 
 use super::history;

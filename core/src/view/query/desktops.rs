@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::model::Metric;
 use crate::model::identity::folded;
 use crate::model::row::rounded;
+use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::store::rollup::{DayRef, Histogram, LatestRef, Summary, latest, scan_window, unstored};
 use crate::store::table::{ALL_KEYS, Snapshot, Step};
-use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
 use crate::view::{Reader, activity};
 

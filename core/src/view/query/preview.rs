@@ -5,7 +5,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::PREVIEW_IDS_MAX;
 use crate::model::row::row;
 use crate::model::{Action, AuditResult, ComputeType, Rows, State};
-use crate::store::workspaces::{self, EntryRef};
+use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::view::Reader;
 
 row! {

@@ -16,9 +16,9 @@ use crate::model::{
     AuditAction, AuditEntry, AuditResult, Nullable, Paging, Question, Received, Record, Row as _,
     Rows, Stream,
 };
+use crate::store::fleet::workspaces;
 use crate::store::rollup::latest;
 use crate::store::telemetry::queue::Wanted;
-use crate::store::workspaces;
 use crate::timestamp::Timestamp;
 use crate::view::history::{self, HistoryQuery};
 use crate::view::{Reader, activity, audit};

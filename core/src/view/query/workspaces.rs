@@ -7,9 +7,9 @@ use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::model::row::row;
 use crate::model::{Action, Cell, Paging, Question, Rows};
+use crate::store::fleet::workspaces::EntryRef;
 use crate::store::rollup::{daily, latest};
 use crate::store::table::Step;
-use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
@@ -337,7 +337,7 @@ impl<'a> Candidate<'a, '_> {
 #[cfg(test)]
 mod tests {
     use crate::model::{Row as _, State};
-    use crate::store::workspaces::Transition;
+    use crate::store::fleet::workspaces::Transition;
     use crate::view::query::desktops::WindowFigures;
 
     use super::*;

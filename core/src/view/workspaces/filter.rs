@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::identity::{folded, user_key};
 use crate::sorting::sorted_by_key;
-use crate::store::workspaces::EntryRef;
+use crate::store::fleet::workspaces::EntryRef;
 
 /// What a filter asks of a field; equality without case, but for ids.
 #[derive(Debug, Clone, PartialEq, Eq)]

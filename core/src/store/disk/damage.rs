@@ -9,10 +9,10 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read};
 use crate::timestamp::Timestamp;
 
-use super::Store;
-use super::failure::unavailable;
-use super::file::{for_owner, sync_folder_of};
-use super::segments::Available;
+use crate::store::Store;
+use crate::store::disk::file::{for_owner, sync_folder_of};
+use crate::store::failure::unavailable;
+use crate::store::telemetry::segments::Available;
 
 /// What follows the name of the store in that of the file.
 const SUFFIX: &str = "-damaged";
@@ -70,7 +70,7 @@ impl Damaged {
 /// The file beside the store to which damaged blocks are appended, a line of JSON each. As long as it is there, the store says that it
 /// is damaged.
 #[derive(Debug)]
-pub(super) struct DamageFile {
+pub(in crate::store) struct DamageFile {
     /// Not on WebAssembly.
     _available: Available,
     path: PathBuf,
@@ -78,7 +78,7 @@ pub(super) struct DamageFile {
 
 impl DamageFile {
     /// That of the store at `path`, which is there.
-    pub(super) fn beside(available: Available, path: &Path) -> io::Result<Self> {
+    pub(in crate::store) fn beside(available: Available, path: &Path) -> io::Result<Self> {
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);
         Ok(Self {
@@ -88,7 +88,7 @@ impl DamageFile {
     }
 
     /// What there is to say while it is there.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(in crate::store) fn problem(&self) -> Option<String> {
         let bytes = fs::symlink_metadata(&self.path).ok()?.len();
         let path = self.path.display();
         Some(format!(

@@ -13,15 +13,15 @@ use crate::error::is_disk_full;
 use crate::limits::RESERVE_BYTES;
 use crate::random::SplitMix;
 
-use super::file::{for_owner, sync_folder_of};
-use super::file_of_process::OwnProcess;
+use crate::store::disk::file::{for_owner, sync_folder_of};
+use crate::store::disk::file_of_process::OwnProcess;
 
 /// What follows the name of the store in that of the file.
 const SUFFIX: &str = "-reserve";
 
 /// The file that keeps space.
 #[derive(Debug)]
-pub(super) struct Reserve {
+pub(in crate::store) struct Reserve {
     path: PathBuf,
     /// A forked child must not remove what its parent keeps.
     process: OwnProcess,
@@ -33,7 +33,7 @@ pub(super) struct Reserve {
 
 impl Reserve {
     /// That of the store at `path`, which is there.
-    pub(super) fn beside(path: &Path) -> io::Result<Self> {
+    pub(in crate::store) fn beside(path: &Path) -> io::Result<Self> {
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);
         let path = PathBuf::from(path);
@@ -46,18 +46,18 @@ impl Reserve {
         })
     }
 
-    pub(super) fn is_kept(&self) -> bool {
+    pub(in crate::store) fn is_kept(&self) -> bool {
         self.kept.load(Ordering::Acquire)
     }
 
     /// What is written while the result lives may take its space.
-    pub(super) fn usable(&self) -> Usable<'_> {
+    pub(in crate::store) fn usable(&self) -> Usable<'_> {
         self.usable.store(true, Ordering::Release);
         Usable(self)
     }
 
     /// Makes the file. Its bytes are written, as a file system stores no holes, and are random, as some store no repetitions.
-    pub(super) fn make(&self) -> io::Result<()> {
+    pub(in crate::store) fn make(&self) -> io::Result<()> {
         self.process.check()?;
         let made = self.write();
         if made.is_err() {
@@ -99,7 +99,7 @@ impl Reserve {
 
 /// As long as it lives, what is written may take the space of the reserve.
 #[derive(Debug)]
-pub(super) struct Usable<'r>(&'r Reserve);
+pub(in crate::store) struct Usable<'r>(&'r Reserve);
 
 impl Drop for Usable<'_> {
     fn drop(&mut self) {
@@ -109,9 +109,9 @@ impl Drop for Usable<'_> {
 
 /// The file of a store, with its reserve.
 #[derive(Debug)]
-pub(super) struct WithReserve<B> {
-    pub(super) file: B,
-    pub(super) reserve: Arc<Reserve>,
+pub(in crate::store) struct WithReserve<B> {
+    pub(in crate::store) file: B,
+    pub(in crate::store) reserve: Arc<Reserve>,
 }
 
 impl<B> WithReserve<B> {

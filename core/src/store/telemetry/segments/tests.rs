@@ -2,7 +2,7 @@ mod space;
 
 use std::collections::BTreeMap;
 
-use crate::store::backends::MemoryBackend;
+use crate::store::disk::backends::MemoryBackend;
 
 use super::*;
 

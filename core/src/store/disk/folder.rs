@@ -10,9 +10,9 @@ use redb::StorageBackend;
 
 use crate::locks::lock;
 
-use super::backends::SegmentFolder;
-use super::file::{FileId, file_id, for_owner, sync_folder_of};
-use super::file_of_process::{FileOfProcess, OwnProcess};
+use crate::store::disk::backends::SegmentFolder;
+use crate::store::disk::file::{FileId, file_id, for_owner, sync_folder_of};
+use crate::store::disk::file_of_process::{FileOfProcess, OwnProcess};
 
 /// What follows the name of the store in that of the folder.
 const SUFFIX: &str = "-queue";
@@ -21,7 +21,7 @@ const SEGMENT_SUFFIX: &str = ".segment";
 
 /// A folder of files, for the process that opened the store.
 #[derive(Debug)]
-pub(super) struct FileFolder {
+pub(in crate::store) struct FileFolder {
     path: PathBuf,
     /// A forked child shares the files and would write in between: it is refused, even to remove one.
     process: OwnProcess,
@@ -31,7 +31,7 @@ pub(super) struct FileFolder {
 
 impl FileFolder {
     /// The folder of the store at `path`, which is there.
-    pub(super) fn beside(path: &Path) -> io::Result<Self> {
+    pub(in crate::store) fn beside(path: &Path) -> io::Result<Self> {
         // Of the file itself, whichever link it is opened by.
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-use super::held_names::HeldNames;
-use super::table::{Read, Step, Tables};
-use super::{holds, workspaces};
+use crate::store::fleet::held_names::HeldNames;
+use crate::store::fleet::{holds, workspaces};
+use crate::store::table::{Read, Step, Tables};
 
 /// The names as the transaction sees them. They are read once, until a hold or a held workspace is written.
 pub(crate) fn names(tables: &Tables<'_>) -> Result<Arc<HeldNames>> {

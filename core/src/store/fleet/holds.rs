@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::model::LitigationHold;
 use crate::timestamp::Timestamp;
 
-use super::codec::{Decoder, Encoder, damaged};
-use super::table::{KeyRange, Read, Step, Table, Tables, after_key};
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::table::{KeyRange, Read, Step, Table, Tables, after_key};
 
 /// A hold as it lies in the file.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ fn id_of(key: &[u8]) -> Result<&str> {
     std::str::from_utf8(key).map_err(|_| damaged())
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<HoldRef<'_>> {
+pub(in crate::store) fn decode(bytes: &[u8]) -> Result<HoldRef<'_>> {
     let mut decoder = Decoder::new(bytes);
     let hold = HoldRef {
         matter: decoder.text()?,

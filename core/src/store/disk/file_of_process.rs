@@ -11,20 +11,20 @@ use redb::{BackendError, StorageBackend};
 
 use crate::error::Result;
 
-use super::failure::from_database;
-use super::watch::{Change, FileWatch};
+use crate::store::disk::watch::{Change, FileWatch};
+use crate::store::failure::from_database;
 
 /// The process that opened a file.
 #[derive(Debug)]
-pub(super) struct OwnProcess(u32);
+pub(in crate::store) struct OwnProcess(u32);
 
 impl OwnProcess {
-    pub(super) fn new() -> Self {
+    pub(in crate::store) fn new() -> Self {
         Self(process::id())
     }
 
     /// Refuses a forked child.
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub(in crate::store) fn check(&self) -> io::Result<()> {
         if process::id() == self.0 {
             return Ok(());
         }
@@ -37,18 +37,18 @@ impl OwnProcess {
 /// redb's backend of a file, for the process that opened it. A forked child shares the file and its lock, and would write in
 /// between: it is refused, even to close it.
 #[derive(Debug)]
-pub(super) struct FileOfProcess {
+pub(in crate::store) struct FileOfProcess {
     file: FileBackend,
     process: OwnProcess,
     /// A file that cannot be written cannot be locked against readers either.
-    pub(super) read_only: bool,
+    pub(in crate::store) read_only: bool,
     /// Of the file of a store.
-    pub(super) watch: Option<Arc<FileWatch>>,
+    pub(in crate::store) watch: Option<Arc<FileWatch>>,
 }
 
 impl FileOfProcess {
     /// For the process that calls.
-    pub(super) fn new(file: File) -> Result<Self> {
+    pub(in crate::store) fn new(file: File) -> Result<Self> {
         Ok(Self {
             file: FileBackend::new(file).map_err(from_database)?,
             process: OwnProcess::new(),

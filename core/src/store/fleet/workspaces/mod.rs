@@ -11,9 +11,9 @@ use std::ops::Bound;
 use crate::error::Result;
 use crate::model::identity::{folded, id_key, user_key};
 
-use super::codec::{Decoder, Encoder, damaged};
-use super::meta;
-use super::table::{ALL_KEYS, KeyRange, Read, Step, Table, Tables, after_key, after_prefix};
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::meta;
+use crate::store::table::{ALL_KEYS, KeyRange, Read, Step, Table, Tables, after_key, after_prefix};
 
 pub(crate) use entry::{Entry, EntryRef, Transition};
 
@@ -71,7 +71,7 @@ pub(crate) fn remove(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
 }
 
 /// Rebuilds the indexes.
-pub(super) fn index_again(tables: &Tables<'_>) -> Result<()> {
+pub(in crate::store) fn index_again(tables: &Tables<'_>) -> Result<()> {
     for table in INDEXES {
         tables.clear(table, index_range(table))?;
     }

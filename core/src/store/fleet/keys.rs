@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::model::{KeyInfo, Scopes, SecretHash};
 use crate::timestamp::Timestamp;
 
-use super::codec::{Decoder, Encoder};
-use super::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
+use crate::store::codec::{Decoder, Encoder};
+use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
 
 /// A key as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,19 +8,19 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read};
 use crate::model::WriteClass;
 
-use super::segments::{Available, LogMark, SegmentLog};
-use super::table::{Snapshot, Table};
-use super::telemetry::arrivals::{Arrivals, Block};
-use super::telemetry::pending_block::{PendingBlock, each_whole, unfiled};
-use super::telemetry::queue::{QueueIndex, Wanted, keep_damaged};
-use super::telemetry::rows::Rows;
-use super::{Store, closed, meta};
+use crate::store::table::{Snapshot, Table};
+use crate::store::telemetry::arrivals::{Arrivals, Block};
+use crate::store::telemetry::pending_block::{PendingBlock, each_whole, unfiled};
+use crate::store::telemetry::queue::{QueueIndex, Wanted, keep_damaged};
+use crate::store::telemetry::rows::Rows;
+use crate::store::telemetry::segments::{Available, LogMark, SegmentLog};
+use crate::store::{Store, closed, meta};
 
 /// Batches go into one frame up to this length.
 const FRAME_BYTES: usize = 1024 * 1024;
 
 /// Takes over what a crash left in the segments.
-pub(super) fn recover(
+pub(in crate::store) fn recover(
     database: &Database,
     log: Option<(Available, &SegmentLog)>,
     read_only: bool,
@@ -51,7 +51,7 @@ pub(super) fn recover(
 }
 
 /// Reads the same without taking it over.
-pub(super) fn check(
+pub(in crate::store) fn check(
     snapshot: &Snapshot,
     log: Option<(Available, &SegmentLog)>,
     queue: &mut QueueIndex,
@@ -67,7 +67,7 @@ pub(super) fn check(
 
 impl Store {
     /// The log, with the proof that there can be one.
-    pub(super) fn log(&self) -> Option<(Available, &SegmentLog)> {
+    pub(in crate::store) fn log(&self) -> Option<(Available, &SegmentLog)> {
         self.log.as_ref().map(SegmentLog::with_proof)
     }
 
@@ -170,7 +170,7 @@ impl Store {
 
     /// Moves what is in segments into the table, and removes them with their folder: then the store is one file. Damaged blocks are set
     /// aside. The caller holds the lock of those who append.
-    pub(super) fn end_log(&self) -> Result<()> {
+    pub(in crate::store) fn end_log(&self) -> Result<()> {
         let Some((_, log)) = self.log() else {
             return Ok(());
         };

@@ -16,7 +16,7 @@ pub(crate) struct HeldNames {
 
 impl HeldNames {
     /// Adds those of a workspace. What was sent without a name names nobody.
-    pub(super) fn add(&mut self, id: &str, computer: Option<&str>, user: Option<&str>) {
+    pub(in crate::store) fn add(&mut self, id: &str, computer: Option<&str>, user: Option<&str>) {
         let instances = [Some(id), computer].into_iter().flatten().map(id_key);
         let instances = instances.filter(|name| !name.is_empty());
         self.instances.extend(instances.map(Into::into));

@@ -4,8 +4,8 @@ use std::io;
 
 use redb::StorageBackend;
 
-use crate::store::backends::SegmentFolder;
-use crate::store::medium::caught;
+use crate::store::disk::backends::SegmentFolder;
+use crate::store::disk::medium::caught;
 
 /// What the host gave.
 #[derive(Debug)]

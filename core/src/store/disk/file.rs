@@ -11,31 +11,31 @@ use redb::{BackendError, StorageBackend as _};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 
-use super::failure::{already_open, is_full};
-use super::file_of_process::FileOfProcess;
-use super::watch::FileWatch;
+use crate::store::disk::file_of_process::FileOfProcess;
+use crate::store::disk::watch::FileWatch;
+use crate::store::failure::{already_open, is_full};
 
 /// Device and inode of a file, where the system has them.
-pub(super) type FileId = Option<(u64, u64)>;
+pub(in crate::store) type FileId = Option<(u64, u64)>;
 
 /// The files that stores of this process have open, for the message to a caller that opens one again.
 static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-pub(super) fn file_id(about: &Metadata) -> FileId {
+pub(in crate::store) fn file_id(about: &Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt as _;
     Some((about.dev(), about.ino()))
 }
 
 #[cfg(not(unix))]
-pub(super) fn file_id(_about: &Metadata) -> FileId {
+pub(in crate::store) fn file_id(_about: &Metadata) -> FileId {
     None
 }
 
 /// Where the file of a store stands.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(in crate::store) struct Place {
     path: PathBuf,
     id: FileId,
     watch: Arc<FileWatch>,
@@ -53,7 +53,7 @@ impl Place {
 
     /// Refuses a path where no file is any more, or another one, and a file that another program wrote to: one that changed its length or
     /// the time of its last change and, where `reads` is set, one that changed its header.
-    pub(super) fn check(&self, reads: bool) -> Result<()> {
+    pub(in crate::store) fn check(&self, reads: bool) -> Result<()> {
         let path = self.path.display();
         let mut found = None;
         let is_here = |about: &Metadata| file_id(about) == self.id;
@@ -104,7 +104,7 @@ impl Drop for Place {
 }
 
 /// Opens the file at `path`, or creates it, and hands it to `open`. A file that it created is removed again when that fails.
-pub(super) fn open<T>(
+pub(in crate::store) fn open<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, Place)> {
@@ -135,7 +135,7 @@ pub(super) fn open<T>(
 }
 
 /// Opens the file that is at `path` and hands it to `open`.
-pub(super) fn open_existing<T>(
+pub(in crate::store) fn open_existing<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, Place)> {
@@ -145,7 +145,7 @@ pub(super) fn open_existing<T>(
 }
 
 /// Opens the file that is at `path` and hands it to `open`, for reading only where it cannot be written.
-pub(super) fn open_to_read<T>(
+pub(in crate::store) fn open_to_read<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, Place)> {
@@ -195,7 +195,7 @@ fn opened<T>(
 
 /// Creates a file at `path`, where none may be, and hands it to `fill`. Until it is whole and durable its name ends in `.part`;
 /// it is removed again when it cannot be filled. What `fill` says of the file names it.
-pub(super) fn create_new(
+pub(in crate::store) fn create_new(
     path: &Path,
     fill: impl FnOnce(FileOfProcess) -> Result<()>,
 ) -> Result<()> {
@@ -240,7 +240,7 @@ pub(super) fn create_new(
 }
 
 /// How files are opened here: one that is created is for its owner alone, as it holds what is known of people.
-pub(super) fn for_owner() -> OpenOptions {
+pub(in crate::store) fn for_owner() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -285,7 +285,7 @@ fn cannot_open(path: &Path, error: io::Error) -> EngineError {
 }
 
 /// Makes what was named or removed in the folder of `path` durable, where the system lets a folder be synced.
-pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+pub(in crate::store) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::model::AuditEntry;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
-use super::audit;
-use super::codec::{Decoder, Encoder};
-use super::table::{Read, Step, Table, Tables};
+use crate::store::codec::{Decoder, Encoder};
+use crate::store::fleet::audit;
+use crate::store::table::{Read, Step, Table, Tables};
 
 const PREFIX: &[u8] = b"counted/";
 

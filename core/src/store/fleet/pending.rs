@@ -5,9 +5,9 @@ use crate::error::Result;
 use crate::model::{Attempt, PendingAction};
 use crate::timestamp::Timestamp;
 
-use super::codec::{Decoder, Encoder, damaged};
-use super::table::{Read, Step, Table, Tables, after_key, row_number};
-use super::workspaces::Transition;
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::fleet::workspaces::Transition;
+use crate::store::table::{Read, Step, Table, Tables, after_key, row_number};
 
 /// A row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use redb::StorageBackend;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 
-use super::failure::unavailable;
+use crate::store::failure::unavailable;
 
 use backend::{Backend, HEADER_BYTES};
 
-pub(super) use backend::caught;
+pub(in crate::store) use backend::caught;
 pub(crate) use backend::panic_text;
 
 /// The first bytes of every redb file.
@@ -49,7 +49,7 @@ enum GatedChange {
 /// of an opening wait at a gate; they reach the medium once the version is known to be ours, and never when it is not.
 /// After an I/O error they wait for the first write that follows, so that reads go on over a medium that takes none.
 #[derive(Clone)]
-pub(super) struct Medium {
+pub(in crate::store) struct Medium {
     backend: Arc<Backend>,
     gate: Arc<Gate>,
     /// Whether the backend failed since the database on it was opened: redb refuses all work from then on.
@@ -75,7 +75,7 @@ impl Gate {
 
 impl Medium {
     /// Takes the backend and its lock, where it has one.
-    pub(super) fn new(backend: impl StorageBackend) -> Result<Self> {
+    pub(in crate::store) fn new(backend: impl StorageBackend) -> Result<Self> {
         Ok(Self {
             backend: Arc::new(Backend::new(backend)?),
             gate: Arc::default(),
@@ -84,7 +84,7 @@ impl Medium {
     }
 
     /// Whether the database that is open on it has to be opened again.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(in crate::store) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
 
@@ -97,7 +97,7 @@ impl Medium {
 
     /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and no client was promised
     /// that anything is in it. Refuses what is not a redb file.
-    pub(super) fn is_new(&self) -> Result<bool> {
+    pub(in crate::store) fn is_new(&self) -> Result<bool> {
         let len = self.backend.len().map_err(unavailable)?;
         if len == 0 {
             return Ok(true);
@@ -132,7 +132,7 @@ impl Medium {
     }
 
     /// Empties the medium; waits at the gate.
-    pub(super) fn clear(&self) -> Result<()> {
+    pub(in crate::store) fn clear(&self) -> Result<()> {
         if self.len().map_err(unavailable)? == 0 {
             return Ok(());
         }
@@ -140,18 +140,18 @@ impl Medium {
     }
 
     /// A commit begins, and [`Self::is_in_doubt`] is about it.
-    pub(super) fn begin(&self) {
+    pub(in crate::store) fn begin(&self) {
         self.backend.begin();
     }
 
     /// Whether the commit that began last may take effect though it failed: its header was given to the backend, and a crash
     /// or the next opening may find it.
-    pub(super) fn is_in_doubt(&self) -> bool {
+    pub(in crate::store) fn is_in_doubt(&self) -> bool {
         self.backend.is_in_doubt()
     }
 
     /// From here on writes wait.
-    pub(super) fn close_gate(&self) {
+    pub(in crate::store) fn close_gate(&self) {
         self.failed.store(false, Ordering::Release);
         self.backend.forget_header();
         self.gate.held().clear();
@@ -160,7 +160,7 @@ impl Medium {
 
     /// Puts what no sync has confirmed in front of the writes that wait, as it can be read now: what is built on it is then
     /// built on what is written again.
-    pub(super) fn hold_unsynced(&self) -> Result<()> {
+    pub(in crate::store) fn hold_unsynced(&self) -> Result<()> {
         let len = self.backend.len().map_err(unavailable)?;
         let mut again = Vec::new();
         for (offset, length) in &self.backend.unsynced() {
@@ -179,7 +179,7 @@ impl Medium {
 
     /// Lets the waiting writes through, in their order, and those to come. When the medium refuses one, the gate stays
     /// closed and all of them wait on: writing them again from the first does no harm.
-    pub(super) fn open_gate(&self) -> Result<()> {
+    pub(in crate::store) fn open_gate(&self) -> Result<()> {
         let mut waiting = self.gate.held();
         for held in waiting.iter() {
             match held {
@@ -209,12 +209,12 @@ impl Medium {
     }
 
     /// Whether writes wait.
-    pub(super) fn is_gated(&self) -> bool {
+    pub(in crate::store) fn is_gated(&self) -> bool {
         self.gate.is_closed()
     }
 
     /// Gives the backend and its lock back.
-    pub(super) fn release(&self) -> io::Result<()> {
+    pub(in crate::store) fn release(&self) -> io::Result<()> {
         self.backend.close()
     }
 

@@ -21,12 +21,12 @@ use redb::StorageBackend;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 
-use super::backends::SegmentFolder;
-use super::failure::{indeterminate, is_full, unavailable};
+use crate::store::disk::backends::SegmentFolder;
+use crate::store::failure::{indeterminate, is_full, unavailable};
 use frame::{ALIGN, Header, write_frame};
 use host::Host;
 pub(crate) use place::SegmentPlace;
-pub(super) use recovery::LogMark;
+pub(in crate::store) use recovery::LogMark;
 use recovery::of_folder;
 pub(crate) use reuse::READY_BYTES;
 
@@ -49,9 +49,9 @@ pub(crate) struct Available(
 
 impl Available {
     #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
-    pub(super) const HERE: Option<Self> = None;
+    pub(in crate::store) const HERE: Option<Self> = None;
     #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    pub(super) const HERE: Option<Self> = Some(Self());
+    pub(in crate::store) const HERE: Option<Self> = Some(Self());
 }
 
 /// The log, as it stands in its folder.
@@ -130,7 +130,7 @@ impl SegmentLog {
     }
 
     /// This, and the proof.
-    pub(super) fn with_proof(&self) -> (Available, &Self) {
+    pub(in crate::store) fn with_proof(&self) -> (Available, &Self) {
         (self.available, self)
     }
 
@@ -145,23 +145,23 @@ impl SegmentLog {
     }
 
     /// Its id, once blocks can be appended.
-    pub(super) fn id(&self) -> Option<u64> {
+    pub(in crate::store) fn id(&self) -> Option<u64> {
         self.state().id
     }
 
     /// Whether blocks can be appended.
-    pub(super) fn has_begun(&self) -> bool {
+    pub(in crate::store) fn has_begun(&self) -> bool {
         self.id().is_some()
     }
 
     /// The id of a log that has to be ended: one that was begun, or that the store may say it has.
-    pub(super) fn id_to_end(&self) -> Option<u64> {
+    pub(in crate::store) fn id_to_end(&self) -> Option<u64> {
         let state = self.state();
         state.id.or(state.marked)
     }
 
     /// Makes the folder, for a log that begins with this id; what is in it is of no use any more.
-    pub(super) fn prepare_folder(&self, id: u64) -> Result<()> {
+    pub(in crate::store) fn prepare_folder(&self, id: u64) -> Result<()> {
         self.folder.create().map_err(|error| {
             let message = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
                         file with `queue_storage = \"table\"`";
@@ -176,14 +176,14 @@ impl SegmentLog {
     }
 
     /// From now on blocks can be appended. The first will have this number or a higher one.
-    pub(super) fn begin(&self, id: u64, next_block: u64) {
+    pub(in crate::store) fn begin(&self, id: u64, next_block: u64) {
         let mut state = self.state();
         state.id = Some(id);
         state.acknowledged = next_block;
     }
 
     /// Makes sure that the segment that takes the next frame is where it was opened.
-    pub(super) fn check_place(&self) -> Result<()> {
+    pub(in crate::store) fn check_place(&self) -> Result<()> {
         // What is removed as it is filed is taken out of the state first, so the segment stays while the lock is held.
         let state = self.state();
         let placed = match &state.current {
@@ -204,7 +204,11 @@ impl SegmentLog {
 
     /// Makes `blocks` durable, of which the first has the number `first`; returns where they are. After an error none of them counts,
     /// unless it is [`ErrorKind::Indeterminate`], and these numbers are not used again. One caller at a time.
-    pub(super) fn append(&self, first: u64, blocks: &[&[u8]]) -> Result<Vec<SegmentPlace>> {
+    pub(in crate::store) fn append(
+        &self,
+        first: u64,
+        blocks: &[&[u8]],
+    ) -> Result<Vec<SegmentPlace>> {
         let length: usize = blocks.iter().map(|block| block.len() + 4).sum();
         if u32::try_from(length).is_err() {
             let message = "a batch of telemetry is too long to be stored at once; send it in parts";

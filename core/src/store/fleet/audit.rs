@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::model::{AuditAction, AuditEntry, AuditResult};
 use crate::timestamp::Timestamp;
 
-use super::codec::{Decoder, Encoder};
-use super::table::{Read, Step, Table, Tables, after_key, row_number};
+use crate::store::codec::{Decoder, Encoder};
+use crate::store::table::{Read, Step, Table, Tables, after_key, row_number};
 
 /// The row of that number.
 pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<AuditEntry>> {
@@ -65,7 +65,7 @@ pub(crate) fn scan_after(
 }
 
 /// The value of a row, which its number is not in.
-pub(super) fn encode(entry: &AuditEntry) -> Vec<u8> {
+pub(in crate::store) fn encode(entry: &AuditEntry) -> Vec<u8> {
     let mut encoder = Encoder::default();
     encoder.time(entry.time);
     encoder.text(&entry.requester);

@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{EventType, FleetEvent, is_detail};
 
-use super::codec::{Decoder, Encoder, damaged};
-use super::meta::{self, Sequence};
-use super::table::{ALL_KEYS, Read, Step, Table, Tables, after_key, row_number};
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::meta::{self, Sequence};
+use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, after_key, row_number};
 
 /// Appends an event and gives it its number.
 pub(crate) fn append(tables: &mut Tables<'_>, mut event: FleetEvent) -> Result<()> {

@@ -16,7 +16,7 @@ const HEADER_BYTES: usize = 320;
 
 /// What the file is like when only this process writes to it.
 #[derive(Debug)]
-pub(super) struct FileWatch {
+pub(in crate::store) struct FileWatch {
     file: File,
     /// The same file, which others read at the same time.
     bytes: FileBackend,
@@ -54,13 +54,13 @@ impl Stamp {
 
 /// A change that this process makes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'c> {
+pub(in crate::store) enum Change<'c> {
     Bytes(u64, &'c [u8]),
     Length(u64),
 }
 
 impl FileWatch {
-    pub(super) fn new(file: File, bytes: File) -> io::Result<Self> {
+    pub(in crate::store) fn new(file: File, bytes: File) -> io::Result<Self> {
         Ok(Self {
             file,
             bytes: FileBackend::new(bytes).map_err(io::Error::other)?,
@@ -70,7 +70,7 @@ impl FileWatch {
     }
 
     /// Takes the file as it is, once it is locked.
-    pub(super) fn begin(&self) -> io::Result<()> {
+    pub(in crate::store) fn begin(&self) -> io::Result<()> {
         let mut state = lock(&self.state);
         let stamp = Stamp::of(&self.file.metadata()?);
         state.stamp = Some(stamp);
@@ -86,7 +86,7 @@ impl FileWatch {
     }
 
     /// Refuses all work on a file that another program wrote to.
-    pub(super) fn refuse_if_changed(&self) -> io::Result<()> {
+    pub(in crate::store) fn refuse_if_changed(&self) -> io::Result<()> {
         if self.changed.load(Ordering::Acquire) {
             let message =
                 "another program wrote into the open file; it is neither read nor written any more";
@@ -96,7 +96,7 @@ impl FileWatch {
     }
 
     /// Makes a change with `make`.
-    pub(super) fn make<T>(
+    pub(in crate::store) fn make<T>(
         &self,
         change: Change<'_>,
         make: impl FnOnce() -> io::Result<T>,
@@ -131,7 +131,7 @@ impl FileWatch {
     }
 
     /// After a sync: all that this process wrote is on the disk, or it is not known what of it the system has dropped.
-    pub(super) fn synced(&self, synced: &io::Result<()>) {
+    pub(in crate::store) fn synced(&self, synced: &io::Result<()>) {
         let mut state = lock(&self.state);
         if synced.is_err() {
             (state.stamp, state.length, state.header) = (None, None, None);
@@ -142,7 +142,7 @@ impl FileWatch {
 
     /// Whether another program wrote to the file, as far as its length and the time of its last change say, and where `reads` is set its
     /// header. `look` returns what the system says of it; without that nothing is found.
-    pub(super) fn finds_change(
+    pub(in crate::store) fn finds_change(
         &self,
         reads: bool,
         look: impl FnOnce() -> Option<Metadata>,
