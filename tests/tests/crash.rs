@@ -16,7 +16,7 @@ use deskfleet_tests::files::{Contents, FileId, Part, Queue};
 use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
 /// Images of each kind with a seed.
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 2;
 /// Minimum of images of the default in all profiles: each has at least a sixth of them.
 const IMAGES_MIN: usize = 15_000;
 
@@ -141,7 +141,7 @@ fn crash_with_quick_repair_and_segments_keeps_acknowledged_writes() {
 fn crash_during_writes_of_both_lanes_keeps_acknowledged_writes() {
     for setup in setups(Queue::Folder) {
         // Each fate of one part with each of the other.
-        let seeds = seeds() / 3;
+        let seeds = seeds() / 2;
         cut_or_replay(&setup, &record_pairs(&setup), seeds, 500);
     }
 }

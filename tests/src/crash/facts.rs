@@ -1,16 +1,33 @@
-//! All that can be read from an engine, as text.
+//! All that can be read from an engine.
 
-use deskfleet::{Engine, FleetEvent, HistoryQuery, Stream, WorkspaceList, WorkspaceQuery};
+use deskfleet::{
+    ActivityView, AuditEntry, Engine, FleetEvent, HistoryPage, HistoryQuery, KeyInfo,
+    PendingAction, Stream, UserView, WorkspaceList, WorkspacePage, WorkspaceQuery, WorkspaceView,
+};
 
 use crate::events::kept;
 use crate::model::op::{Desk, Instance, Person};
 
 /// The readable state of an engine, part by part.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    parts: Vec<(String, String)>,
+    parts: Vec<(String, Part)>,
     /// The event log.
     events: Vec<FleetEvent>,
+}
+
+/// What one query returns. Values and not text, as writing the text took a tenth of the suite.
+#[derive(Debug, Clone, PartialEq)]
+enum Part {
+    Workspaces(WorkspacePage),
+    Workspace(Option<WorkspaceView>),
+    Outbox(Vec<PendingAction>),
+    Audit(Vec<AuditEntry>),
+    User(Option<UserView>),
+    Day(Vec<ActivityView>),
+    History(HistoryPage),
+    Keys(Vec<KeyInfo>),
+    Queued(u64),
 }
 
 impl Facts {
@@ -19,40 +36,26 @@ impl Facts {
     /// # Errors
     /// What could not be read.
     pub fn of(engine: &Engine) -> deskfleet::Result<Self> {
-        let mut facts = Vec::new();
-        let mut tell = |name: &str, fact: String| facts.push((name.to_owned(), fact));
-        tell(
-            "all",
-            format!(
-                "{:?}",
-                engine.workspaces(&WorkspaceQuery {
-                    limit: 500,
-                    ..WorkspaceQuery::default()
-                })?
-            ),
-        );
-        tell(
-            "held",
-            format!(
-                "{:?}",
-                engine.workspaces(&WorkspaceQuery {
-                    list: WorkspaceList::OnHold,
-                    limit: 500,
-                    ..WorkspaceQuery::default()
-                })?
-            ),
-        );
+        let mut parts = Vec::new();
+        let mut add = |name: &str, part: Part| parts.push((name.to_owned(), part));
+        for (name, list) in [("all", WorkspaceList::All), ("held", WorkspaceList::OnHold)] {
+            let query = WorkspaceQuery {
+                list,
+                limit: 500,
+                ..WorkspaceQuery::default()
+            };
+            add(name, Part::Workspaces(engine.workspaces(&query)?));
+        }
         for desk in (0..Desk::COUNT).map(Desk) {
             let view = engine.workspace(desk.value())?;
-            tell(desk.value(), format!("{view:?}"));
+            add(desk.value(), Part::Workspace(view));
         }
-        tell("outbox", format!("{:?}", engine.pending_actions()?));
-        tell("audit", format!("{:?}", engine.admin_activity(10_000)?));
+        add("outbox", Part::Outbox(engine.pending_actions()?));
+        add("audit", Part::Audit(engine.admin_activity(10_000)?));
         for person in (0..Person::COUNT).map(Person) {
-            let user = engine.user(person.value())?;
-            tell(person.value(), format!("{user:?}"));
+            add(person.value(), Part::User(engine.user(person.value())?));
         }
-        tell("day", format!("{:?}", engine.activity_24_hours()?));
+        add("day", Part::Day(engine.activity_24_hours()?));
         for stream in Stream::ALL {
             for instance in (0..Instance::COUNT).map(Instance) {
                 let name = format!("{} of {:?}", stream.name(), instance.value());
@@ -60,17 +63,17 @@ impl Facts {
                     limit: 500,
                     ..HistoryQuery::new(stream, instance.value())
                 })?;
-                tell(&name, format!("{page:?}"));
+                add(&name, Part::History(page));
             }
         }
         let mut keys = engine.keys();
         for key in &mut keys {
             key.last_used = None;
         }
-        tell("keys", format!("{keys:?}"));
-        tell("queued", engine.queue_count().to_string());
+        add("keys", Part::Keys(keys));
+        add("queued", Part::Queued(engine.queue_count()));
         Ok(Self {
-            parts: facts,
+            parts,
             events: kept(engine)?,
         })
     }
@@ -80,7 +83,7 @@ impl Facts {
         let pairs = self.parts.iter().zip(&other.parts);
         let differing = pairs.filter(|(left, right)| left != right);
         let parts =
-            differing.map(|((name, left), (_, right))| format!("{name}:\n  {left}\n  {right}"));
+            differing.map(|((name, left), (_, right))| format!("{name}:\n  {left:?}\n  {right:?}"));
         let (left, right) = (&self.events, &other.events);
         let events = (left != right).then(|| format!("events:\n  {left:?}\n  {right:?}"));
         parts.chain(events).collect()
@@ -89,8 +92,8 @@ impl Facts {
     /// Whether each part is as in the one or as in the other. Of the events there are those that both have, and no others than
     /// one of them has.
     pub fn is_between(&self, before: &Self, after: &Self) -> bool {
-        let told = before.parts.iter().zip(&after.parts);
-        let mut parts = self.parts.iter().zip(told);
+        let known_parts = before.parts.iter().zip(&after.parts);
+        let mut parts = self.parts.iter().zip(known_parts);
         let stays = |event: &&FleetEvent| after.events.contains(event);
         let mut kept = before.events.iter().filter(stays);
         let known = |event| before.events.contains(event) || after.events.contains(event);
