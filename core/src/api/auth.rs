@@ -8,11 +8,11 @@ use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 
 use crate::domain::keys;
+use crate::domain::query::{API_KEY, Query};
 use crate::engine_core::EngineCore;
 use crate::model::Scope;
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::{API_KEY, Query};
 
 use super::endpoint::Access;
 

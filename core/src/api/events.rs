@@ -3,10 +3,10 @@
 use http::HeaderMap;
 
 use crate::domain::paging::{self, bad_token};
+use crate::domain::query::Query;
 use crate::error::{EngineError, Result};
 use crate::wire::accept;
 use crate::wire::list::ListBody;
-use crate::wire::query::Query;
 use crate::wire::reply;
 
 use super::information::page_limit;

@@ -8,16 +8,16 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Limits;
+use crate::domain::query::Query;
 use crate::engine_core::EngineCore;
 use crate::model::KeyInfo;
 use crate::mutation::Caller;
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::Query;
 use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
-use super::endpoint::{Access, Endpoint, RequestBody, Route};
+use super::endpoint::{Access, Answer, BodyForm, Route};
 use super::events::{StreamStart, stream_start};
 use super::head::{check_media, check_sizes};
 use super::import::Import;
@@ -77,21 +77,14 @@ impl Exchange {
     pub(crate) fn begin(core: &EngineCore, router: &Router, head: Parts) -> Self {
         let (route, admission) = admit(core, router, &head);
         let limits = &core.config.limits;
-        let body = |call: &Admitted| match call.route.body {
-            RequestBody::None => Body::Ignored,
-            RequestBody::Workspaces => {
+        let body = |call: &Admitted| match call.route.body.form() {
+            BodyForm::None => Body::Ignored,
+            BodyForm::Json | BodyForm::OptionalJson => Body::Whole(Vec::new()),
+            BodyForm::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
+            BodyForm::Import => {
                 let by = Caller::with_key(call.key.as_deref());
                 Body::Import(Box::new(Import::of_body(core, &head.headers, by)))
             }
-            RequestBody::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
-            RequestBody::Record(_)
-            | RequestBody::Workspace
-            | RequestBody::Hold
-            | RequestBody::NewKey
-            | RequestBody::ActionFailure
-            | RequestBody::ActionDispatch
-            | RequestBody::ActionNote
-            | RequestBody::Preview => Body::Whole(Vec::new()),
         };
         Self {
             body: admission.as_ref().map_or(Body::Ignored, body),
@@ -236,8 +229,7 @@ impl Exchange {
     /// Where the stream of events begins that the request asks for; `None` for any other request, and for one to be refused.
     pub(crate) fn event_stream(&self) -> Option<StreamStart> {
         let call = self.admission.as_ref().ok()?;
-        let is_stream =
-            call.route.endpoint == Endpoint::GetEvents && self.head.method == Method::GET;
+        let is_stream = call.route.answer == Answer::Events && self.head.method == Method::GET;
         let query = Query::new(self.head.uri.query());
         let start = is_stream.then(|| stream_start(&self.head.headers, query));
         start?.ok()?
@@ -293,12 +285,12 @@ impl Exchange {
 
 impl Admitted {
     fn handle(&self, core: &EngineCore, head: &Parts, body: Result<&[u8], BodyFault>) -> Handled {
-        if self.route.body == RequestBody::ActionFailure {
+        if self.route.body.form() == BodyForm::OptionalJson {
             let is_empty = matches!(body, Ok(b"") | Err(BodyFault::Broken(_)));
             check_media(&head.headers, !is_empty)?;
         }
         let limits = &core.config.limits;
-        super::run(&Call {
+        let call = Call {
             core,
             route: self.route,
             headers: &head.headers,
@@ -306,7 +298,8 @@ impl Admitted {
             query: Query::new(head.uri.query()),
             segments: &self.segments,
             key: self.key.as_deref(),
-        })
+        };
+        self.route.handler.run(&call)
     }
 }
 
@@ -404,17 +397,11 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
     auth::authorize(core, route.access, admitted.key.as_deref())?;
     let checked = route.check_query(Query::new(head.uri.query()), |_| true);
     checked.map_err(|error| Problem::from(&error))?;
-    match route.body {
-        // Ignored; and the body of a failure may be empty, which is known only at its end.
-        RequestBody::None | RequestBody::ActionFailure => Ok(()),
+    match route.body.form() {
+        // Whether an optional body is there is known at its end.
+        BodyForm::None | BodyForm::OptionalJson => Ok(()),
         // Their text says what they are.
-        RequestBody::Batch | RequestBody::Workspaces => check_media(&head.headers, false),
-        RequestBody::Record(_)
-        | RequestBody::Workspace
-        | RequestBody::Hold
-        | RequestBody::NewKey
-        | RequestBody::ActionDispatch
-        | RequestBody::ActionNote
-        | RequestBody::Preview => check_media(&head.headers, true),
+        BodyForm::Batch | BodyForm::Import => check_media(&head.headers, false),
+        BodyForm::Json => check_media(&head.headers, true),
     }
 }

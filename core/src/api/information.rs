@@ -17,7 +17,7 @@ use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::chunks::{self, Items, reader_at};
-use super::{Call, Completion, Handled};
+use super::{Call, Handled};
 
 pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
     let username = call.query.get("username").unwrap_or_default();
@@ -48,13 +48,13 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
     call.list(reply::JSON, body, Box::new(rows))
 }
 
-pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Completion {
+pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Handled {
     let id = call.query.text("workSpaceId");
     let by = call.caller();
     let removed = id.clone().unwrap_or_default();
-    call.write(RemoveWorkspace { id, by }, move |()| {
+    Ok(call.write(RemoveWorkspace { id, by }, move |()| {
         reply::ok(reply::JSON, reply::removed(&removed))
-    })
+    }))
 }
 
 pub(super) fn get_all_work_spaces(call: &Call<'_>) -> Handled {

@@ -76,9 +76,9 @@ pub(super) fn place_hold(call: &Call<'_>) -> Handled {
     Ok(call.write(place, |view| workspace_response(&view)))
 }
 
-pub(super) fn release_hold(call: &Call<'_>) -> Completion {
+pub(super) fn release_hold(call: &Call<'_>) -> Handled {
     let (id, by) = (call.segment().to_owned(), call.caller());
-    call.write(ReleaseHold { id, by }, |view| workspace_response(&view))
+    Ok(call.write(ReleaseHold { id, by }, |view| workspace_response(&view)))
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {

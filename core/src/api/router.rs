@@ -2,7 +2,7 @@
 
 use matchit::Router as Matcher;
 
-use crate::wire::query::decode_segment;
+use crate::domain::query::decode_segment;
 
 use super::endpoint::{Method, Route};
 use super::routes::ROUTES;

@@ -7,11 +7,12 @@ use crate::domain::advice::{self, Advice, Facts};
 use crate::domain::cost::{self, Bill};
 use crate::domain::health::Health;
 use crate::domain::paging;
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
 use crate::model::row::{Decimal, rounded, row};
-use crate::model::{Metric, Paging, Question, Rows, RunningMode};
+use crate::model::{Column, Metric, Paging, Question, Rows, RunningMode};
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, unstored};
 use crate::store::table::Step;
 use crate::store::workspaces::{self as stored, EntryRef};
@@ -22,6 +23,7 @@ use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
 use super::coverage::Coverage;
 use super::desktops::{instances, quantile};
 use super::health::Use;
+use super::{Ask, Fleet, FleetQuery};
 
 row! {
     /// An advice about a desktop.
@@ -50,7 +52,7 @@ row! {
 /// use deskfleet::{AdviceQuery, Engine};
 ///
 /// let engine = Engine::in_memory()?;
-/// let advice = engine.query_advice(&AdviceQuery::default())?;
+/// let advice = engine.query(&AdviceQuery::default())?;
 /// assert!(advice.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -67,16 +69,36 @@ pub struct AdviceQuery {
 }
 
 /// The seconds of the default window.
-pub(crate) const WINDOW_SECONDS: i64 = MONTH_DAYS * 24 * 60 * 60;
+const WINDOW_SECONDS: i64 = MONTH_DAYS * 24 * 60 * 60;
+
+impl FleetQuery for AdviceQuery {
+    type Answer = Rows<AdviceRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        advice(&fleet.readers.rollups()?, fleet.readers.cost(), self)
+    }
+}
+
+impl Ask for AdviceQuery {
+    const QUESTION: Question = Question::Advice;
+    const COLUMNS: &'static [Column] = AdviceRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            filter: query.filter()?,
+            from,
+            to,
+            paging: query.paging()?,
+        })
+    }
+}
 
 /// A page of advice, in the order of the ids of the workspaces. It ends early where it examined
 /// [`ADVICE_DAYS_EXAMINED_MAX`] days of desktops.
-pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
-    let to = query.to.unwrap_or(reader.now);
-    let from = query
-        .from
-        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let mut covered = Coverage::all_days(reader, Range::new(from, to)?);
+fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
+    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
+    let mut covered = Coverage::all_days(reader, range);
     let newest = *covered.days_covered().end().min(&reader.now.day());
     let oldest = Timestamp::from_day(newest.saturating_sub(ADVICE_DAYS_MAX - 1));
     if oldest > covered.range().from {

@@ -8,13 +8,14 @@ mod place;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::limits::{TIMELINE_MOMENT_RECORDS_MAX, TIMELINE_TEXT_BYTES};
 use crate::model::row::row;
 use crate::model::{
-    AuditAction, AuditEntry, AuditResult, Nullable, Paging, Question, Received, Record, Row as _,
-    Rows, Stream,
+    AuditAction, AuditEntry, AuditResult, Column, Nullable, Paging, Question, Received, Record,
+    Row as _, Rows, Stream,
 };
 use crate::store::rollup::latest;
 use crate::store::telemetry::queue::Wanted;
@@ -22,6 +23,8 @@ use crate::store::workspaces;
 use crate::timestamp::Timestamp;
 use crate::view::history::{self, HistoryQuery};
 use crate::view::{Reader, activity, audit};
+
+use super::{Ask, Fleet, FleetQuery};
 
 use place::Place;
 
@@ -51,7 +54,7 @@ row! {
 ///
 /// let engine = Engine::in_memory()?;
 /// engine.put_workspace(Workspace { id: "ws-1".into(), ..Workspace::default() })?;
-/// let story = engine.query_timeline(&TimelineQuery::of("ws-1"))?;
+/// let story = engine.query(&TimelineQuery::of("ws-1"))?;
 /// assert!(story.rows.iter().all(|row| row.kind != "activity"));
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -81,19 +84,40 @@ impl TimelineQuery {
 }
 
 /// The seconds of the default window.
-pub(crate) const WINDOW_SECONDS: i64 = 7 * 24 * 60 * 60;
+const WINDOW_SECONDS: i64 = 7 * 24 * 60 * 60;
 
-/// A page of what happened, newest first. `open` gives a reader that has the queue of what is wanted.
-pub(crate) fn timeline(
-    reader: &Reader,
-    query: &TimelineQuery,
-    open: impl Fn(Wanted<'_>) -> Result<Reader>,
-) -> Result<Rows<TimelineRow>> {
-    let to = query.to.unwrap_or(reader.now);
-    let from = query
-        .from
-        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let range = Range::new(from, to)?;
+impl FleetQuery for TimelineQuery {
+    type Answer = Rows<TimelineRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        timeline(fleet, self)
+    }
+}
+
+impl Ask for TimelineQuery {
+    const QUESTION: Question = Question::Timeline;
+    const COLUMNS: &'static [Column] = TimelineRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let id = query.filled("workSpaceId").ok_or_else(|| {
+            let message = "The workSpaceId field is required, such as workSpaceId=ws-1.";
+            EngineError::invalid("workSpaceId", message)
+        })?;
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            from,
+            to,
+            paging: query.paging()?,
+            ..Self::of(id)
+        })
+    }
+}
+
+/// A page of what happened, newest first.
+fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow>> {
+    let reader = &fleet.readers.tables()?;
+    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
+    let Range { from, to } = range;
     let names = names(reader, &query.workspace_id)?;
     let mut place = match &query.paging.next_token {
         Some(token) => Place::of(token)?,
@@ -116,7 +140,9 @@ pub(crate) fn timeline(
     for instance in &known {
         for stream in [Stream::Activity, Stream::Startup] {
             let source = Source {
-                reader: open(Wanted::Instance(stream, instance))?,
+                reader: fleet
+                    .readers
+                    .telemetry(Wanted::Instance(stream, instance))?,
                 stream,
                 instance,
             };

@@ -3,7 +3,8 @@
 use crate::clock::ManualClock;
 use crate::domain::range::Range;
 use crate::domain::steps::Steps;
-use crate::model::StatsRecord;
+use crate::model::{StatsRecord, Stream};
+use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::history::{self, HistoryQuery};
 use crate::view::query::coverage::Coverage;

@@ -178,7 +178,7 @@ fn is_encoded(raw: &str) -> bool {
 }
 
 /// What to say of a date-time whose `+` was sent as it is; `None` of any other value.
-pub(super) fn plus_form(text: &str) -> Option<&'static str> {
+pub(crate) fn plus_form(text: &str) -> Option<&'static str> {
     let was_plus = text.contains(' ') && text.replace(' ', "+").parse::<Timestamp>().is_ok();
     was_plus.then_some("In a query `+` is a space: write it as %2B.")
 }

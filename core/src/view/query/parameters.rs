@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::domain::query::{Query, plus_form};
 use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
 use crate::error::{EngineError, Result};
 use crate::limits::{
@@ -11,27 +12,18 @@ use crate::limits::{
 use crate::model::Paging;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
-use crate::view::query::heatmap::OFFSET_MAX;
 use crate::view::workspaces::{Term, WorkspaceFilter};
 
-use super::query::{Query, plus_form};
+use super::groups::GroupFilter;
+use super::heatmap::OFFSET_MAX;
 
 const DURATION_FORM: &str = "Send a duration such as 5m, 1h or 1d.";
 const SECOND: Duration = Duration::from_secs(1);
 const OFFSET_FORM: &str = "Send the hours and minutes that the time zone is ahead of UTC, at most 14, such as +01:00, -05:30 or Z.";
 
 impl Query<'_> {
-    /// `from`, included, and `to`, excluded; by default from `seconds` before `to`, until now.
-    pub(crate) fn range(self, seconds: i64, now: Timestamp) -> Result<Range> {
-        let (from, to) = (self.moment("from", now)?, self.moment("to", now)?);
-        Range::between(from, to, seconds, now)
-    }
-
-    /// `from`, included, and `to`, excluded, neither with a default.
-    pub(crate) fn open_range(
-        self,
-        now: Timestamp,
-    ) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    /// `from`, included, and `to`, excluded; `None` where one is absent or empty.
+    pub(crate) fn range(self, now: Timestamp) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
         let (from, to) = (self.moment("from", now)?, self.moment("to", now)?);
         if let (Some(from), Some(to)) = (from, to) {
             Range::new(from, to)?;
@@ -120,8 +112,22 @@ impl Query<'_> {
             directory_id: self.term("directoryId")?,
             running_mode: self.term("runningMode")?,
             compute_type_name: self.term("computeTypeName")?,
-            q: self.text("q").filter(|text| !text.is_empty()),
+            q: self.filled("q"),
         })
+    }
+
+    /// The filters of questions about groups.
+    pub(super) fn group_filter(self) -> Result<GroupFilter> {
+        Ok(GroupFilter {
+            region: self.term("region")?,
+            running_mode: self.term("runningMode")?,
+            compute_type_name: self.term("computeTypeName")?,
+        })
+    }
+
+    /// A parameter that counts as absent when it is empty.
+    pub(crate) fn filled(self, name: &str) -> Option<String> {
+        self.text(name).filter(|text| !text.is_empty())
     }
 
     /// `sort`, `limit` and `nextToken`.
@@ -129,22 +135,23 @@ impl Query<'_> {
         self.paging_of(PAGE_ITEMS_MAX)
     }
 
-    /// The same of a page of columns: without a sort up to [`PAGE_COLUMNS_MAX`] rows.
-    pub(crate) fn paging_of_columns(self) -> Result<Paging> {
-        let is_sorted = self.get("sort").is_some_and(|text| !text.is_empty());
-        self.paging_of(if is_sorted {
-            PAGE_ITEMS_MAX
-        } else {
+    /// The same, with up to [`PAGE_COLUMNS_MAX`] rows on a page of columns that has no sort.
+    pub(super) fn paging_of_columns(self) -> Result<Paging> {
+        let format = self.get("format").unwrap_or_default();
+        let has_more = format.eq_ignore_ascii_case("columns") && self.filled("sort").is_none();
+        self.paging_of(if has_more {
             PAGE_COLUMNS_MAX
+        } else {
+            PAGE_ITEMS_MAX
         })
     }
 
     fn paging_of(self, limit_max: i32) -> Result<Paging> {
         let limit = self.int32_between("limit", (1, limit_max), PAGE_ITEMS_DEFAULT)?;
         Ok(Paging {
-            sort: self.text("sort").filter(|text| !text.is_empty()),
+            sort: self.filled("sort"),
             limit: limit.unsigned_abs(),
-            next_token: self.text("nextToken").filter(|text| !text.is_empty()),
+            next_token: self.filled("nextToken"),
         })
     }
 }
@@ -223,7 +230,8 @@ mod tests {
                 "2026-11-20T08:00:00Z",
             ),
         ] {
-            let range = query(text).range(DAY, now()).unwrap();
+            let range = query(text).range(now()).unwrap();
+            let range = Range::between(range.0, range.1, DAY, now()).unwrap();
             assert_eq!(range.from.to_string(), from, "{text}");
             assert_eq!(range.to.to_string(), to, "{text}");
         }
@@ -231,7 +239,8 @@ mod tests {
 
     #[test]
     fn range_that_is_empty_or_not_readable_is_refused_with_form_and_example() {
-        let empty = query("from=2026-11-21").range(DAY, now()).unwrap_err();
+        let empty = query("from=2026-11-21&to=2026-11-20T08:00:00Z");
+        let empty = empty.range(now()).unwrap_err();
         assert_eq!(
             empty.context(),
             "It must be before `to`, which is 2026-11-20T08:00:00Z."
@@ -245,7 +254,7 @@ mod tests {
             ("to=yesterday", "to"),
             ("to=-184467440737095516150s", "to"),
         ] {
-            let error = query(text).range(DAY, now()).unwrap_err();
+            let error = query(text).range(now()).unwrap_err();
             assert_eq!(error.parameter(), Some(parameter), "{text}");
             assert!(
                 error
