@@ -7,18 +7,20 @@ use crate::domain::validation;
 use crate::engine_core::Outcomes;
 use crate::error::EngineError;
 use crate::model::{
-    AuditAction, AuditResult, IssuedKey, Stream, TelemetrySelection, WorkspaceView,
+    AuditAction, AuditEntry, AuditResult, IssuedKey, Stream, TelemetrySelection, WorkspaceView,
 };
 use crate::mutation::{IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey};
 use crate::store::telemetry::queue::Wanted;
-use crate::view::audit::AuditQuery;
+use crate::view::audit::{AuditQuery, AuditRows};
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, Term, WorkspaceFilter};
 use crate::wire::body;
+use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::batch::BatchLines;
+use super::chunks::Page;
 use super::import::Import;
 use super::information::{page, page_limit};
 use super::{Call, Completion, Handled, chunks};
@@ -136,12 +138,10 @@ pub(super) fn list_audit(call: &Call<'_>) -> Handled {
         limit: u32::try_from(page_limit(call)?).unwrap_or(1),
         next_token: query.text("nextToken"),
     };
-    let rows = chunks::AuditRows::page(call.core, wanted)?;
-    call.list(
-        reply::JSON,
-        ListBody::page(r#"{"activities":["#),
-        Box::new(rows),
-    )
+    let item = |json: &mut Json, row: AuditEntry| reply::audit_item(json, &row);
+    let rows = Page::new(call.core, AuditRows::page(wanted)?, item, reply::page_end);
+    let body = ListBody::page(r#"{"activities":["#);
+    call.list(reply::JSON, body, Box::new(rows))
 }
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {

@@ -1,14 +1,16 @@
 //! The outbox, for a provider that makes actions happen.
 
-use crate::model::ActionState;
+use crate::model::{ActionState, PendingAction};
 use crate::mutation::{CompleteAction, DispatchAction, FailAction, NoteAction};
-use crate::view::actions::ActionQuery;
+use crate::view::actions::{ActionQuery, Actions};
 use crate::wire::body;
+use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
+use super::chunks::Page;
 use super::information::page_limit;
-use super::{Call, Handled, chunks};
+use super::{Call, Handled};
 
 pub(super) fn list(call: &Call<'_>) -> Handled {
     let query = call.query;
@@ -19,7 +21,8 @@ pub(super) fn list(call: &Call<'_>) -> Handled {
         limit: u32::try_from(page_limit(call)?).unwrap_or(1),
         next_token: query.text("nextToken"),
     };
-    let actions = chunks::Actions::new(call.core, &wanted)?;
+    let item = |json: &mut Json, action: PendingAction| json.value(&action);
+    let actions = Page::new(call.core, Actions::page(&wanted)?, item, reply::page_end).durable();
     let body = ListBody::page(r#"{"actions":["#);
     call.list(reply::JSON, body, Box::new(actions))
 }

@@ -11,7 +11,7 @@ use crate::limits::{SORT_COLUMNS_MAX, SORT_TEXT_BYTES};
 use crate::model::{Cell, Column, Paging, Question};
 use crate::nearest::nearest;
 
-use super::paging;
+use super::paging::{self, List};
 
 /// One column of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,12 +143,15 @@ struct Places {
 impl Places {
     #[inline(never)]
     fn new(question: Question, order: Order, paging: &Paging) -> Result<Self> {
-        let after = paging.next_token.as_deref().map(|token| {
-            let place = paging::place_of(question, &order.name(), token);
-            place.ok_or_else(|| {
-                let said = "The value is not a token of this endpoint and sort.";
-                EngineError::invalid("nextToken", said)
-            })
+        let refused = || {
+            let message = "The value is not a token of this endpoint and sort.";
+            EngineError::invalid("nextToken", message)
+        };
+        let name = order.name();
+        let after = paging::position::<Vec<u8>>(List::Rows(question), paging.next_token.as_deref());
+        let after = after.map_err(|_| refused())?.map(|bytes| {
+            let place = bytes.strip_prefix(name.as_slice());
+            place.map(<[u8]>::to_vec).ok_or_else(refused)
         });
         Ok(Self {
             question,
@@ -197,8 +200,10 @@ impl Places {
         let more = kept.len() > self.limit;
         kept.truncate(self.limit);
         let last = kept.last().filter(|_| more);
-        let token =
-            last.map(|(place, _)| paging::after_place(self.question, &self.order.name(), place));
+        let token = last.map(|(place, _)| {
+            let position = [&self.order.name(), place.as_slice()].concat();
+            paging::token(List::Rows(self.question), &position)
+        });
         (kept.into_iter().map(|(_, slot)| slot).collect(), token)
     }
 }

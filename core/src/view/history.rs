@@ -7,7 +7,7 @@
 pub(super) mod places;
 mod scan;
 
-use crate::domain::paging::{self, HistoryPosition};
+use crate::domain::paging::{self, HistoryPosition, List};
 use crate::error::Result;
 use crate::limits::{HISTORY_PAGE_BYTES, PAGE_ITEMS_DEFAULT};
 use crate::model::{Received, Stream, history_order};
@@ -88,10 +88,8 @@ impl HistoryQuery {
 
 /// One page. The reader must have been made for the queue of the instance.
 pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage> {
-    let position = match &query.next_token {
-        Some(token) => Some(paging::record_of(query.stream, token).ok_or_else(paging::bad_token)?),
-        None => None,
-    };
+    let list = List::History(query.stream);
+    let position: Option<HistoryPosition> = paging::position(list, query.next_token.as_deref())?;
     let from = (query.from.unwrap_or(Timestamp::MIN), Timestamp::MIN);
     let start = position.map_or(from, |position| from.max(position.order));
     let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
@@ -177,5 +175,5 @@ fn token_after(
         order,
         shown: shown.saturating_add(before.map_or(0, |position| position.shown)),
     };
-    Some(paging::after_record(stream, position))
+    Some(paging::token(List::History(stream), &position))
 }

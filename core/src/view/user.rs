@@ -13,7 +13,7 @@ use crate::store::telemetry::users::{self, UserLatest};
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
-use super::workspaces::Listing;
+use super::workspaces::{Listing, Workspaces};
 use super::{Reader, workspaces};
 
 /// Bytes of the pending records filed at their receipt that are compared with each other to find the newest of a user. Only a
@@ -66,13 +66,7 @@ pub(crate) fn without_workspaces(reader: &Reader, username: &str) -> Result<Opti
             Step::Continue(())
         }
     };
-    workspaces::page(
-        reader,
-        &Listing::of_user(username),
-        usize::MAX,
-        None,
-        &mut name,
-    )?;
+    Workspaces::all(Listing::of_user(username), None).step(reader, &mut name)?;
     let latest = latest(reader, &user)?;
     let Some(username) = named.or_else(|| latest.as_ref().map(|latest| latest.username.clone()))
     else {

@@ -6,7 +6,7 @@ use crate::config::Cost;
 use crate::domain::advice::{self, Advice, Facts};
 use crate::domain::cost::{self, Bill};
 use crate::domain::health::Health;
-use crate::domain::paging;
+use crate::domain::paging::{self, List, Position};
 use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::store::table::Step;
 use crate::store::workspaces::{self as stored, EntryRef};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::Reader;
-use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::view::workspaces::{Listing, Matcher, WorkspaceFilter, Workspaces};
 
 use super::coverage::Coverage;
 use super::desktops::{instances, quantile};
@@ -68,6 +68,7 @@ pub struct AdviceQuery {
     pub paging: Paging,
 }
 
+const LIST: List = List::Rows(Question::Advice);
 /// The seconds of the default window.
 const WINDOW_SECONDS: i64 = MONTH_DAYS * 24 * 60 * 60;
 
@@ -124,22 +125,16 @@ fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<Advi
     if page.next.is_none() {
         let listing = Listing::Filtered(Box::new(matcher));
         let mut failed = None;
-        workspaces::page(
-            reader,
-            &listing,
-            usize::MAX,
-            after.as_deref(),
-            &mut |entry| {
-                page.visit(entry, 0).unwrap_or_else(|error| {
-                    failed = Some(error);
-                    Step::Break(())
-                })
-            },
-        )?;
+        Workspaces::all(listing, after).step(reader, &mut |entry| {
+            page.visit(entry, 0).unwrap_or_else(|error| {
+                failed = Some(error);
+                Step::Break(())
+            })
+        })?;
         failed.map_or(Ok(()), Err)?;
     }
     Ok(Rows {
-        next_token: page.next.map(Place::token),
+        next_token: page.next.map(|place| paging::token(LIST, &place)),
         warnings: covered.into_warnings(),
         ..Rows::whole(page.rows, reader.now)
     })
@@ -154,20 +149,17 @@ struct Place {
 
 impl Place {
     const ALL: u8 = u8::MAX;
+}
 
-    fn token(self) -> String {
-        let place = [&[self.shown], self.id.as_bytes()].concat();
-        paging::after_place(Question::Advice, &[], &place)
+impl Position for Place {
+    fn to_bytes(&self) -> Vec<u8> {
+        [&[self.shown], self.id.as_bytes()].concat()
     }
 
-    fn of(token: &str) -> Result<Self> {
-        let place = paging::place_of(Question::Advice, &[], token);
-        let read = |place: Vec<u8>| {
-            let (shown, id) = place.split_first()?;
-            let id = std::str::from_utf8(id).ok()?.to_owned();
-            Some(Self { id, shown: *shown })
-        };
-        place.and_then(read).ok_or_else(paging::bad_token)
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (shown, id) = bytes.split_first()?;
+        let id = std::str::from_utf8(id).ok()?.to_owned();
+        Some(Self { id, shown: *shown })
     }
 }
 
@@ -194,7 +186,7 @@ struct Page<'r> {
 impl Page<'_> {
     /// Shows the rest of the workspace in which the page before ended; returns the one after which the list goes on.
     fn begin(&mut self, matcher: &Matcher, token: Option<&str>) -> Result<Option<String>> {
-        let Some(place) = token.map(Place::of).transpose()? else {
+        let Some(place) = paging::position::<Place>(LIST, token)? else {
             return Ok(None);
         };
         if place.shown < Place::ALL {

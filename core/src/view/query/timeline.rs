@@ -8,6 +8,7 @@ mod place;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::paging::{self, List};
 use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
@@ -83,6 +84,7 @@ impl TimelineQuery {
     }
 }
 
+const LIST: List = List::Rows(Question::Timeline);
 /// The seconds of the default window.
 const WINDOW_SECONDS: i64 = 7 * 24 * 60 * 60;
 
@@ -119,8 +121,8 @@ fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow
     let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
     let Range { from, to } = range;
     let names = names(reader, &query.workspace_id)?;
-    let mut place = match &query.paging.next_token {
-        Some(token) => Place::of(token)?,
+    let mut place = match paging::position(LIST, query.paging.next_token.as_deref())? {
+        Some(place) => place,
         None => Place::begin(audit::end(reader)?, to),
     };
     let mut page = Page::new(&place, query, range)?;
@@ -152,7 +154,7 @@ fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow
     let is_left_out = page.is_left_out;
     let (rows, more) = page.picked.finish();
     place.next(rows.last().map(|row| row.at), more, stopped, oldest);
-    let next_token = (!place.is_over).then(|| place.token());
+    let next_token = (!place.is_over).then(|| paging::token(LIST, &place));
     if names.is_none()
         && rows.is_empty()
         && next_token.is_none()

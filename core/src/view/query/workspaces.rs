@@ -13,7 +13,7 @@ use crate::store::table::Step;
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
-use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::view::workspaces::{Listing, Matcher, WorkspaceFilter, Workspaces};
 
 use super::coverage::{Coverage, common_warnings};
 use super::desktops::{Desktops, Figures, Window, WindowFigure, figures_of, instances};
@@ -186,9 +186,8 @@ fn pick(
 ) -> Result<Picked<WorkspaceRow>> {
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
     let after = picked.begins_after();
-    let after = after.as_deref();
     let mut texts = 0;
-    workspaces::page(reader, &listing, usize::MAX, after, &mut |entry| {
+    Workspaces::all(listing, after).step(reader, &mut |entry| {
         let known = desktops.and_then(|desktops| desktops.of(entry));
         let candidate = Candidate {
             entry,
