@@ -145,7 +145,7 @@ pub use wire::trace::TraceId;
 /// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
 pub mod routes {
     pub use crate::api::endpoint::{
-        Access, Answer, Audited, BodyForm, Method, Param, ParamKind, RequestBody, Route, Work,
+        Access, Answer, Audited, BodyForm, Method, Pace, Param, ParamKind, RequestBody, Route,
     };
     pub use crate::api::routes::ROUTES;
 }

@@ -50,7 +50,7 @@ fn computer_that_two_workspaces_have_is_the_telemetry_of_neither() {
     engine.record(stats("PC-1", "jdoe", 90, at)).unwrap();
     engine.file_pending().unwrap();
     // `top` says that the workspace is not known.
-    let top = engine.query(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert_eq!(top.rows.first().unwrap().work_sp_id, None);
     let rows = engine.query(&WorkspaceRowsQuery::default()).unwrap();
     let cpu: Vec<_> = rows.rows.iter().map(|row| row.cpu).collect();
@@ -157,7 +157,7 @@ fn day_of_a_held_user_is_kept(users: &[&str]) -> bool {
         engine.maintain().unwrap();
     }
     let query = {
-        let mut query = TopQuery::of(Metric::Cpu);
+        let mut query = TopQuery::new(Metric::Cpu);
         query.from = Some(first.plus_seconds(-3600));
         query.to = Some(first.plus_seconds(3600));
         query
@@ -217,7 +217,7 @@ fn rollups_keyed_by_another_unicode_are_keyed_again_as_users_are() {
         .record(stats("WS-A", "jdoe", 60, now.plus_seconds(-60)))
         .unwrap();
     engine.file_pending().unwrap();
-    let top = engine.query(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     engine.close().unwrap();
     let problems = Engine::check_file(&path).unwrap().problems;
     assert_eq!((top.rows.len(), problems), (1, Vec::new()));
@@ -274,7 +274,7 @@ fn day_of_a_held_user_is_found_where_the_desktop_sends_nothing_any_more() {
         clock.advance_seconds(DAY);
         engine.maintain().unwrap();
     }
-    let mut query = TopQuery::of(Metric::Cpu);
+    let mut query = TopQuery::new(Metric::Cpu);
     query.from = Some(first.plus_seconds(-3600));
     query.to = Some(first.plus_seconds(3600));
     assert_eq!(engine.query(&query).unwrap().rows.len(), 1);
@@ -298,7 +298,7 @@ fn slowest_startup_of_a_desktop_is_not_its_uptime() {
     engine
         .record_all(&[Record::from(sample), Record::from(startup)])
         .unwrap();
-    let top = engine.query(&TopQuery::of(Metric::StartupTotal)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::StartupTotal)).unwrap();
     let found: Vec<_> = top
         .rows
         .iter()

@@ -195,7 +195,7 @@ fn timeline_goes_on_behind_a_long_audit_of_others() {
         clock.advance_seconds(300);
     }
     act();
-    let mut query = TimelineQuery::of("ws-1");
+    let mut query = TimelineQuery::new("ws-1");
     let (mut pages, mut story) = (0, Vec::new());
     loop {
         let page = engine.query(&query).unwrap();

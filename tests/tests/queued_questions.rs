@@ -30,7 +30,7 @@ fn stats(id: i32) -> Record {
 fn question_after_a_post_has_its_record() {
     let engine = engine();
     engine.record(stats(42)).unwrap();
-    let top = engine.query(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert_eq!(top.rows[0].value.to_string(), "42");
     engine.record(stats(43)).unwrap();
     let rows = engine.query(&WorkspaceRowsQuery::default());
@@ -46,7 +46,7 @@ fn question_with_a_long_queue_warns_and_files_nothing() {
     let records: Vec<_> = (0..).map(stats).take(1001).collect();
     assert_eq!(records.len() as u64, QUESTION_FILES_MAX + 1);
     engine.record_all(&records).unwrap();
-    let top = engine.query(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert!(top.rows.is_empty());
     let said = "The 1001 newest records are queued and not counted yet.";
     assert!(

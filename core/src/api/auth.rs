@@ -71,8 +71,8 @@ pub(crate) fn authorize(
     let wanted = scope_wanted(core, access);
     match (wanted, key) {
         (Some(wanted), Some(key)) if !key.info.scopes.grant(wanted) => {
-            let said = format!("The API key lacks the scope {}.", wanted.as_str());
-            Err(Problem::detailed(Code::InsufficientScope, said))
+            let message = format!("The API key lacks the scope {}.", wanted.as_str());
+            Err(Problem::detailed(Code::InsufficientScope, message))
         }
         _ => Ok(()),
     }

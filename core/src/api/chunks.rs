@@ -22,7 +22,7 @@ use super::Failure;
 
 /// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
 pub(super) trait Items: Send {
-    /// Writes items until the body has a chunk, or the list ends: what stands behind the last item is written then as well.
+    /// Writes items until the body has a chunk, or the list ends, and then what follows the last item.
     /// Returns whether there is more to write.
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool>;
 }
@@ -139,7 +139,7 @@ impl Items for Activities {
                 }
             }
             if !self.activities.needs_look() {
-                body.end(|json| json.raw(b"]"));
+                body.write_end(|json| json.raw(b"]"));
                 return Ok(false);
             }
             let wanted = Wanted::Stream(Stream::Activity);
@@ -199,7 +199,7 @@ impl<L: Listed + Send> Items for Page<L> {
         if end == PageEnd::Stopped {
             return Ok(true);
         }
-        body.end(|json| (self.end)(json, end.token().as_deref(), self.now));
+        body.write_end(|json| (self.end)(json, end.token().as_deref(), self.now));
         Ok(false)
     }
 }
@@ -224,7 +224,7 @@ impl Items for Keys {
             }
         }
         if last {
-            body.end(|json| json.raw(b"]}"));
+            body.write_end(|json| json.raw(b"]}"));
         }
         Ok(!last)
     }

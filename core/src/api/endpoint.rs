@@ -9,7 +9,7 @@ use crate::wire::problem::Code;
 use super::parameters::EXPORT;
 use super::{Call, Handled};
 
-/// The method of an endpoint. A `Get` also answers HEAD.
+/// The method of an endpoint. A `Get` also takes HEAD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// `GET`, and `HEAD`.
@@ -147,7 +147,7 @@ pub enum Answer {
 
 /// How long an endpoint can take before it responds, apart from the commit that it may wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum Pace {
     /// Well under a millisecond, whatever is asked and stored.
     Quick,
     /// A millisecond or more, where much is asked or stored: a server keeps it off its event loop.
@@ -201,7 +201,7 @@ pub struct Route {
     /// What it returns on success.
     pub answer: Answer,
     /// How long it can take.
-    pub work: Work,
+    pub pace: Pace,
     /// Which of its requests have a row in the audit, beside the one of a change.
     pub audited: Audited,
     /// Refusals of its own, beside those that follow from access, query and body.
@@ -234,7 +234,7 @@ impl Route {
             query: &[],
             body: RequestBody::None,
             answer,
-            work: Work::Quick,
+            pace: Pace::Quick,
             audited: Audited::Never,
             problems: &[],
             handler,
@@ -252,7 +252,7 @@ impl Route {
     }
 
     pub(super) const fn slow(mut self) -> Self {
-        self.work = Work::Slow;
+        self.pace = Pace::Slow;
         self
     }
 

@@ -13,7 +13,6 @@ use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::chunks::Page;
-use super::information::page_limit;
 use super::{Call, Handled};
 
 /// The header by which a client goes on where a stream ended.
@@ -27,7 +26,7 @@ pub(super) fn get_events(call: &Call<'_>) -> Handled {
         Some(after) => Some(after),
         None => call.query.number("after")?,
     };
-    let list = Events::new(after, page_limit(call)?);
+    let list = Events::new(after, call.query.limit()?);
     let item = |json: &mut Json, event: FleetEvent| json.value(&event);
     let rows = Page::new(call.core, list, item, reply::rows_end).durable();
     call.list(reply::JSON, ListBody::page(r#"{"rows":["#), Box::new(rows))
@@ -51,8 +50,8 @@ pub(super) fn stream_start(headers: &HeaderMap, query: Query<'_>) -> Result<Opti
     let after = match resumed {
         Some(Some(id)) => Some(id),
         Some(None) => {
-            let said = "The value is not valid: it is the number of an event, such as 4412.";
-            return Err(EngineError::invalid("Last-Event-ID", said));
+            let message = "The value is not valid: it is the number of an event, such as 4412.";
+            return Err(EngineError::invalid("Last-Event-ID", message));
         }
         None => query.number("after")?,
     };

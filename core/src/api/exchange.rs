@@ -146,11 +146,11 @@ impl Exchange {
         matches!(&self.body, Body::Import(import) if import.has_begun())
     }
 
-    pub(crate) fn broken(&mut self, said: &'static str) {
+    pub(crate) fn broken(&mut self, message: &'static str) {
         if let Body::Import(import) = &mut self.body {
-            return import.broken(said);
+            return import.broken(message);
         }
-        self.end_body(Body::Broken(said));
+        self.end_body(Body::Broken(message));
     }
 
     /// What arrived until then is forgotten.
@@ -182,13 +182,13 @@ impl Exchange {
     /// Handles the request with the body that was pushed.
     pub(crate) fn finish(&mut self, core: &EngineCore) -> Completion {
         let body = std::mem::replace(&mut self.body, Body::Ignored);
-        self.end(core, |call, head| match body {
+        self.respond(core, |call, head| match body {
             Body::Lines(lines) => lines.finish(core),
             Body::Import(import) => Ok(Completion::import(import.finish(core)?)),
             Body::Whole(whole) => call.handle(core, head, Ok(&whole)),
             Body::Ignored => call.handle(core, head, Ok(b"")),
             Body::TooLarge => call.handle(core, head, Err(BodyFault::TooLarge)),
-            Body::Broken(said) => call.handle(core, head, Err(BodyFault::Broken(said))),
+            Body::Broken(message) => call.handle(core, head, Err(BodyFault::Broken(message))),
         })
     }
 
@@ -204,7 +204,7 @@ impl Exchange {
         } else {
             Err(BodyFault::TooLarge)
         };
-        self.end(core, |call, head| call.handle(core, head, body))
+        self.respond(core, |call, head| call.handle(core, head, body))
     }
 
     /// What trace ids are taken from.
@@ -235,7 +235,7 @@ impl Exchange {
         start?.ok()?
     }
 
-    fn end(
+    fn respond(
         &self,
         core: &EngineCore,
         handle: impl FnOnce(&Admitted, &Parts) -> Handled,
@@ -329,10 +329,10 @@ impl BodyFault {
         match self {
             Self::TooLarge => {
                 let max = route.body_bytes_max(limits);
-                let said = format!("The body is larger than {max} bytes.");
-                Problem::detailed(Code::PayloadTooLarge, said)
+                let message = format!("The body is larger than {max} bytes.");
+                Problem::detailed(Code::PayloadTooLarge, message)
             }
-            Self::Broken(said) => Problem::detailed(Code::InvalidBody, said),
+            Self::Broken(message) => Problem::detailed(Code::InvalidBody, message),
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::{
-    ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
-};
+use crate::limits::{ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX};
 use crate::model::{AuditEntry, user_key};
 use crate::mutation::RemoveWorkspace;
 use crate::store::telemetry::queue::Wanted;
@@ -71,7 +69,7 @@ pub(super) fn get_work_spaces_on_litigation_hold(call: &Call<'_>) -> Handled {
 
 /// One page of a list, by `limit` and `nextToken`.
 pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::HeaderValue) -> Handled {
-    let limit = page_limit(call)?;
+    let limit = call.query.limit()?;
     let token = call.query.get("nextToken");
     let list = Workspaces::page(listing, limit, token.as_deref())?;
     let page = WorkspacesPage {
@@ -80,14 +78,6 @@ pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::Header
     };
     let body = ListBody::page(r#"{"workSpaces":["#);
     call.list(content_type, body, Box::new(page))
-}
-
-/// `limit`, as every paged endpoint takes it.
-pub(super) fn page_limit(call: &Call<'_>) -> Result<usize> {
-    let limit = call
-        .query
-        .int32_between("limit", (1, PAGE_ITEMS_MAX), PAGE_ITEMS_DEFAULT)?;
-    Ok(usize::try_from(limit).unwrap_or(1))
 }
 
 /// A page of workspaces.
@@ -105,7 +95,7 @@ impl Items for WorkspacesPage {
         if end == PageEnd::Stopped {
             return Ok(true);
         }
-        body.end(|json| reply::page_end(json, end.token().as_deref(), self.now));
+        body.write_end(|json| reply::page_end(json, end.token().as_deref(), self.now));
         Ok(false)
     }
 }
@@ -140,7 +130,7 @@ impl Items for UserWorkspaces {
         if self.list.step(&reader, &mut show)? == PageEnd::Stopped {
             return Ok(true);
         }
-        body.end(|json| {
+        body.write_end(|json| {
             json.raw(br#"],"litigationHold":"#);
             json.value(&self.held);
             json.raw(&self.end);

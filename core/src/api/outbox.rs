@@ -9,7 +9,6 @@ use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::chunks::Page;
-use super::information::page_limit;
 use super::{Call, Handled};
 
 pub(super) fn list(call: &Call<'_>) -> Handled {
@@ -17,8 +16,8 @@ pub(super) fn list(call: &Call<'_>) -> Handled {
     let state = query.one_of("state", &ActionState::ALL, ActionState::as_str)?;
     let wanted = ActionQuery {
         state: state.unwrap_or_default(),
-        workspace_id: query.text("workSpaceId").filter(|id| !id.is_empty()),
-        limit: u32::try_from(page_limit(call)?).unwrap_or(1),
+        workspace_id: query.filled("workSpaceId"),
+        limit: query.limit()?,
         next_token: query.text("nextToken"),
     };
     let item = |json: &mut Json, action: PendingAction| json.value(&action);
@@ -36,7 +35,7 @@ pub(super) fn dispatch(call: &Call<'_>) -> Handled {
     }))
 }
 
-pub(super) fn note(call: &Call<'_>) -> Handled {
+pub(super) fn note_action(call: &Call<'_>) -> Handled {
     let (attempt, note) = body::note_body(call.body)?;
     let id = call.number()?;
     let note = NoteAction { id, attempt, note };

@@ -183,7 +183,7 @@ pub static ROUTES: &[Route] = &[
     operator("listActions", Method::Get, "/operator/actions", outbox::list, Answer::Actions).query(&[&[text("state"), text("workSpaceId")], PAGING]).slow(),
     operator("dispatchAction", Method::Post, "/operator/actions/{id}/dispatch", outbox::dispatch, Answer::Action).body(RequestBody::ActionDispatch)
         .problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled, Code::LitigationHold]),
-    operator("noteAction", Method::Post, "/operator/actions/{id}/note", outbox::note, Answer::Empty).body(RequestBody::ActionNote).problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
+    operator("noteAction", Method::Post, "/operator/actions/{id}/note", outbox::note_action, Answer::Empty).body(RequestBody::ActionNote).problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
     operator("completeAction", Method::Post, "/operator/actions/{id}/complete", outbox::complete, Answer::Empty).problems(&[Code::NotFound, Code::InvalidResourceState]),
     operator("failAction", Method::Post, "/operator/actions/{id}/fail", outbox::fail, Answer::Empty).body(RequestBody::ActionFailure).problems(&[Code::NotFound, Code::InvalidResourceState]),
     operator("listAudit", Method::Get, "/operator/audit", operator::list_audit, Answer::Audit)

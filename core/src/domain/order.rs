@@ -29,8 +29,8 @@ impl Order {
     pub(crate) fn parse(text: &str, columns: &[Column]) -> Result<Self> {
         let names: Vec<&str> = text.split(',').collect();
         if names.len() > SORT_COLUMNS_MAX {
-            let said = format!("At most {SORT_COLUMNS_MAX} columns can be sorted by.");
-            return Err(EngineError::invalid("sort", said));
+            let message = format!("At most {SORT_COLUMNS_MAX} columns can be sorted by.");
+            return Err(EngineError::invalid("sort", message));
         }
         let by = names.into_iter().map(|name| {
             let (name, descending) = name
@@ -53,7 +53,7 @@ impl Order {
     }
 
     /// Writes the place of a row: `cell` reads its value in a column.
-    fn place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) {
+    fn write_place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) {
         place.clear();
         for by in &self.0 {
             let cell = cell(by.column);
@@ -86,14 +86,14 @@ pub(crate) fn column(parameter: &'static str, name: &str, columns: &[Column]) ->
         return Ok(found);
     }
     let names = || columns.iter().map(|column| column.name);
-    let said = if let Some(nearest) = nearest(name, names()) {
+    let message = if let Some(nearest) = nearest(name, names()) {
         format!("There is no column '{name}'. Did you mean '{nearest}'?")
     } else {
         let names: Vec<&str> = names().collect();
         let names = names.join(", ");
         format!("There is no column '{name}'. The columns are {names}.")
     };
-    Err(EngineError::invalid(parameter, said))
+    Err(EngineError::invalid(parameter, message))
 }
 
 /// Writes bytes that compare as the values do.
@@ -166,7 +166,7 @@ impl Places {
     /// The slot of a candidate that is kept: the next one, or that of a row that is dropped.
     #[inline(never)]
     fn admit<'c>(&mut self, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) -> Option<usize> {
-        self.order.place(&mut self.candidate, id, cell);
+        self.order.write_place(&mut self.candidate, id, cell);
         let place = &self.candidate;
         if self.after.as_ref().is_some_and(|after| place <= after) {
             return None;

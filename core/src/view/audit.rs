@@ -198,7 +198,7 @@ pub(super) fn of_workspace(
 }
 
 /// The number after that of the newest row.
-pub(super) fn end(reader: &Reader) -> Result<u64> {
+pub(super) fn next_number(reader: &Reader) -> Result<u64> {
     let mut end = 0;
     audit::scan_before(&reader.snapshot, None, &mut |row| {
         end = row.id.saturating_add(1);

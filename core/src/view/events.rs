@@ -43,8 +43,9 @@ pub(crate) struct Events {
 
 impl Events {
     /// At most `limit` events after the number `after`.
-    pub(crate) fn new(after: Option<u64>, limit: usize) -> Self {
-        Self { after, left: limit }
+    pub(crate) fn new(after: Option<u64>, limit: u32) -> Self {
+        let left = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+        Self { after, left }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::timestamp::Timestamp;
 
 use super::Reader;
 
-use places::{Place, each_content, first_places, last_places};
+use places::{RecordPlace, each_content, first_places, last_places};
 
 pub(crate) use scan::scan;
 
@@ -97,8 +97,9 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
     let shown = usize::try_from(shown).unwrap_or(usize::MAX);
     // One more says whether there is another page.
     let count = limit.saturating_add(shown).saturating_add(1);
-    let mut places = first_places(reader, query, Place::first_of(start), count)?;
-    let was_shown = |place: &&Place| position.is_some_and(|position| place.order == position.order);
+    let mut places = first_places(reader, query, RecordPlace::first_of(start), count)?;
+    let was_shown =
+        |place: &&RecordPlace| position.is_some_and(|position| place.order == position.order);
     let passed = places.iter().take(shown).take_while(was_shown).count();
     places.drain(..passed);
     let more = places.len() > limit;
@@ -129,7 +130,11 @@ pub(super) fn each_last(
 
 /// The records at the first of the places, as many as a page may hold, and at least one. The content is read a second time only
 /// where it does not fit.
-fn read(reader: &Reader, query: &HistoryQuery, mut places: &[Place]) -> Result<Vec<Received>> {
+fn read(
+    reader: &Reader,
+    query: &HistoryQuery,
+    mut places: &[RecordPlace],
+) -> Result<Vec<Received>> {
     loop {
         let mut records: Vec<Option<Received>> = vec![None; places.len()];
         let mut weights = vec![0; places.len()];

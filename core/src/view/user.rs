@@ -96,7 +96,7 @@ fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
     let mut rows = Rows::default();
     for stream in Stream::ALL {
         let newest = known.as_ref().and_then(|known| known.newest(stream));
-        PendingRecords::of(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
+        PendingRecords::read(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
     }
     if rows.len() == 0 {
         return Ok(known);
@@ -122,7 +122,7 @@ struct PendingRecords {
 
 impl PendingRecords {
     /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
-    fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
+    fn read(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
         let newest = |block| Some((PendingBlock::newest(block, stream)?, block));
         let blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
         let order = sorted_by_key(blocks.len(), |row| {

@@ -62,11 +62,11 @@ impl Workspaces {
     }
 
     /// The page that `token` begins.
-    pub(crate) fn page(listing: Listing, limit: usize, token: Option<&str>) -> Result<Self> {
+    pub(crate) fn page(listing: Listing, limit: u32, token: Option<&str>) -> Result<Self> {
         Ok(Self {
             after: paging::position(listing.list(), token)?,
             listing,
-            left: limit,
+            left: usize::try_from(limit.max(1)).unwrap_or(usize::MAX),
         })
     }
 

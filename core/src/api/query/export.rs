@@ -66,7 +66,7 @@ impl Items for ExportedRecords {
             let now = |wanted: Option<Wanted<'_>>| {
                 wanted.map_or_else(|| core.reader(), |wanted| core.telemetry_reader(wanted))
             };
-            if !self.export.look(&reader.snapshot, &now)? {
+            if !self.export.read_more(&reader.snapshot, &now)? {
                 return Ok(true);
             }
         }

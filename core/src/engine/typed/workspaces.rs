@@ -88,10 +88,9 @@ impl Engine {
             WorkspaceList::OnHold => Listing::OnHold,
             WorkspaceList::Matching(filter) => Listing::Filtered(Box::new(Matcher::new(filter))),
         };
-        let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
         let token = query.next_token.as_deref();
         let mut workspaces = Vec::new();
-        let end = Workspaces::page(listing, limit, token)?.step(
+        let end = Workspaces::page(listing, query.limit, token)?.step(
             &self.core().reader()?,
             &mut |entry| {
                 workspaces.push(entry.into_entry().workspace);

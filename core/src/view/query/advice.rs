@@ -62,7 +62,7 @@ pub struct AdviceQuery {
     pub filter: WorkspaceFilter,
     /// The first moment, widened to a whole day (UTC). Default 30 days before `to`.
     pub from: Option<Timestamp>,
-    /// The first moment behind it, widened likewise. Default now.
+    /// The exclusive end, widened likewise. Default now.
     pub to: Option<Timestamp>,
     /// The page; `sort` is not read.
     pub paging: Paging,
@@ -141,17 +141,17 @@ fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<Advi
 }
 
 /// Where a page goes on: at the workspace `id`, after its first rows.
-struct Place {
+struct PageStart {
     id: String,
-    /// [`Place::ALL`] where it is done.
+    /// [`PageStart::ALL`] where it is done.
     shown: u8,
 }
 
-impl Place {
+impl PageStart {
     const ALL: u8 = u8::MAX;
 }
 
-impl Position for Place {
+impl Position for PageStart {
     fn to_bytes(&self) -> Vec<u8> {
         [&[self.shown], self.id.as_bytes()].concat()
     }
@@ -180,16 +180,16 @@ struct Page<'r> {
     /// The workspace that was examined last.
     last: Option<String>,
     rows: Vec<AdviceRow>,
-    next: Option<Place>,
+    next: Option<PageStart>,
 }
 
 impl Page<'_> {
     /// Shows the rest of the workspace in which the page before ended; returns the one after which the list goes on.
     fn begin(&mut self, matcher: &Matcher, token: Option<&str>) -> Result<Option<String>> {
-        let Some(place) = paging::position::<Place>(LIST, token)? else {
+        let Some(place) = paging::position::<PageStart>(LIST, token)? else {
             return Ok(None);
         };
-        if place.shown < Place::ALL {
+        if place.shown < PageStart::ALL {
             stored::with(&self.reader.snapshot, &place.id, |entry| {
                 let entry = self.reader.listed(entry);
                 match entry.filter(|entry| matcher.accepts(entry)) {
@@ -207,9 +207,9 @@ impl Page<'_> {
         if let Some(id) = &self.last
             && self.examined + days > ADVICE_DAYS_EXAMINED_MAX
         {
-            self.next = Some(Place {
+            self.next = Some(PageStart {
                 id: id.clone(),
-                shown: Place::ALL,
+                shown: PageStart::ALL,
             });
             return Ok(Step::Break(()));
         }
@@ -222,9 +222,9 @@ impl Page<'_> {
             .skip(shown)
         {
             if self.rows.len() == self.limit {
-                self.next = Some(Place {
+                self.next = Some(PageStart {
                     id: entry.id().to_owned(),
-                    shown: u8::try_from(number).unwrap_or(Place::ALL),
+                    shown: u8::try_from(number).unwrap_or(PageStart::ALL),
                 });
                 return Ok(Step::Break(()));
             }

@@ -231,8 +231,8 @@ impl Ask for HeatmapQuery {
 /// The heatmap that is asked for: all hours of a week.
 fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
     if !(-OFFSET_MAX..=OFFSET_MAX).contains(&query.offset_minutes) {
-        let said = "A time zone is at most 14 hours from UTC.";
-        return Err(EngineError::invalid("offset", said));
+        let message = "A time zone is at most 14 hours from UTC.";
+        return Err(EngineError::invalid("offset", message));
     }
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
     let mut coverage = Coverage::hours(reader, range);

@@ -1,6 +1,5 @@
 //! The query parameters that the questions about the fleet have in common.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::domain::query::{Query, plus_form};
@@ -33,7 +32,7 @@ impl Query<'_> {
 
     /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
     fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
-        let text = self.get(name).filter(|text| !text.is_empty());
+        let text = self.filled(name);
         text.map(|text| moment_of(name, &text, now)).transpose()
     }
 
@@ -49,14 +48,14 @@ impl Query<'_> {
 
     /// `step`, such as `5m`; `None` when it is absent or empty.
     pub(crate) fn step(self) -> Result<Option<Duration>> {
-        let text = self.get("step").filter(|text| !text.is_empty());
+        let text = self.filled("step");
         text.map(|text| duration("step", &text)).transpose()
     }
 
     /// `window`, a time before now: `24h`, or `-24h` as in `from`; `None` when it is absent or empty.
     pub(crate) fn window(self) -> Result<Option<Duration>> {
-        let text = self.get("window").filter(|text| !text.is_empty());
-        let window = |text: Cow<'_, str>| {
+        let text = self.filled("window");
+        let window = |text: String| {
             let unsigned = text.strip_prefix('-').unwrap_or(&text);
             duration("window", unsigned).map(|window| window.max(SECOND))
         };
@@ -65,7 +64,7 @@ impl Query<'_> {
 
     /// `offset`: how far a time zone is ahead of UTC, in minutes; 0 when it is absent or empty.
     pub(crate) fn offset(self) -> Result<i32> {
-        let Some(text) = self.get("offset").filter(|text| !text.is_empty()) else {
+        let Some(text) = self.filled("offset") else {
             return Ok(0);
         };
         let minutes = offset(&text).filter(|minutes| minutes.abs() <= OFFSET_MAX);
@@ -79,14 +78,14 @@ impl Query<'_> {
 
     /// The same with another bound of a list.
     fn term_of(self, name: &'static str, values_max: usize) -> Result<Option<Term>> {
-        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+        let Some(text) = self.filled(name) else {
             return Ok(None);
         };
         if let Some(value) = text.strip_prefix("ne.") {
             return Ok(Some(Term::Not(value.to_owned())));
         }
         let Some(list) = text.strip_prefix("in.") else {
-            return Ok(Some(Term::Is(text.into_owned())));
+            return Ok(Some(Term::Is(text)));
         };
         // One more is enough to know that there are too many.
         let values: Vec<String> = list
@@ -98,20 +97,35 @@ impl Query<'_> {
         if (1..=values_max).contains(&values.len()) {
             return Ok(Some(Term::In(values)));
         }
-        let said = format!("Send a list of 1 to {values_max} values, such as {name}=in.A,B.");
-        Err(EngineError::invalid(name, said))
+        let message = format!("Send a list of 1 to {values_max} values, such as {name}=in.A,B.");
+        Err(EngineError::invalid(name, message))
     }
 
     /// The filters of workspaces.
-    pub(crate) fn filter(self) -> Result<WorkspaceFilter> {
+    pub(super) fn filter(self) -> Result<WorkspaceFilter> {
         Ok(WorkspaceFilter {
             work_sp_id: self.term_of("workSpId", TERM_IDS_MAX)?,
-            state: self.term("state")?,
-            username: self.term("username")?,
-            region: self.term("region")?,
-            directory_id: self.term("directoryId")?,
-            running_mode: self.term("runningMode")?,
-            compute_type_name: self.term("computeTypeName")?,
+            ..self.filter_of(|name| self.term(name))?
+        })
+    }
+
+    /// The filters of a list of workspaces: each is a value, as it is.
+    pub(crate) fn filter_of_values(self) -> Result<WorkspaceFilter> {
+        self.filter_of(|name| Ok(self.filled(name).map(Term::Is)))
+    }
+
+    fn filter_of(
+        self,
+        term: impl Fn(&'static str) -> Result<Option<Term>>,
+    ) -> Result<WorkspaceFilter> {
+        Ok(WorkspaceFilter {
+            work_sp_id: None,
+            state: term("state")?,
+            username: term("username")?,
+            region: term("region")?,
+            directory_id: term("directoryId")?,
+            running_mode: term("runningMode")?,
+            compute_type_name: term("computeTypeName")?,
             q: self.filled("q"),
         })
     }
@@ -123,11 +137,6 @@ impl Query<'_> {
             running_mode: self.term("runningMode")?,
             compute_type_name: self.term("computeTypeName")?,
         })
-    }
-
-    /// A parameter that counts as absent when it is empty.
-    pub(crate) fn filled(self, name: &str) -> Option<String> {
-        self.text(name).filter(|text| !text.is_empty())
     }
 
     /// `sort`, `limit` and `nextToken`.
@@ -146,11 +155,21 @@ impl Query<'_> {
         })
     }
 
+    /// `limit`, as every paged endpoint takes it.
+    pub(crate) fn limit(self) -> Result<u32> {
+        self.limit_of(PAGE_ITEMS_MAX)
+    }
+
+    fn limit_of(self, max: i32) -> Result<u32> {
+        let limit = self.int32_between("limit", (1, max), PAGE_ITEMS_DEFAULT)?;
+        Ok(limit.unsigned_abs())
+    }
+
     fn paging_of(self, limit_max: i32) -> Result<Paging> {
-        let limit = self.int32_between("limit", (1, limit_max), PAGE_ITEMS_DEFAULT)?;
+        let limit = self.limit_of(limit_max)?;
         Ok(Paging {
             sort: self.filled("sort"),
-            limit: limit.unsigned_abs(),
+            limit,
             next_token: self.filled("nextToken"),
         })
     }

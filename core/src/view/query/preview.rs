@@ -58,8 +58,8 @@ impl FleetQuery for PreviewQuery {
 /// What the action would do to each of the workspaces, in their order; nothing is written.
 fn preview(reader: &Reader, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
     if query.workspace_ids.len() > PREVIEW_IDS_MAX {
-        let said = format!("Send at most {PREVIEW_IDS_MAX} ids.");
-        return Err(EngineError::invalid("workSpaceIds", said));
+        let message = format!("Send at most {PREVIEW_IDS_MAX} ids.");
+        return Err(EngineError::invalid("workSpaceIds", message));
     }
     let asked = query.compute_type.as_deref();
     let compute_type = lifecycle::new_compute_type(query.action, asked)?;

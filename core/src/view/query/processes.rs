@@ -279,7 +279,7 @@ impl Totals {
         for process in rows.processes(row) {
             let number = process.name as usize;
             let known = self.known.get(number).copied().flatten();
-            let place = known.unwrap_or_else(|| self.place(rows.process_name(process.name)));
+            let place = known.unwrap_or_else(|| self.slot_of(rows.process_name(process.name)));
             if known.is_none() {
                 self.known.resize(self.known.len().max(number + 1), None);
                 if let Some(known) = self.known.get_mut(number) {
@@ -304,7 +304,7 @@ impl Totals {
     }
 
     /// The place of a name.
-    fn place(&mut self, name: &str) -> u64 {
+    fn slot_of(&mut self, name: &str) -> u64 {
         let mut ends = (0..=PROCESS_NAME_BYTES.min(name.len())).rev();
         let name = ends.find_map(|end| name.get(..end)).unwrap_or_default();
         if let Some(place) = self.names.get(name) {

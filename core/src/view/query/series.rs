@@ -277,15 +277,16 @@ fn places_of(metrics: &[Metric], known: &[Metric], of: &str) -> Result<Vec<usize
         let place = known.iter().position(|known| known == metric);
         place.ok_or_else(|| {
             let names: Vec<_> = known.iter().map(|metric| metric.as_str()).collect();
-            let mut said = format!(
+            let mut message = format!(
                 "There is no series of {} {of}, only of {}.",
                 metric.as_str(),
                 names.join(", ")
             );
             if known.len() < Metric::OF_STATS.len() && Metric::OF_STATS.contains(metric) {
-                said.push_str(" With `instanceId` there is one of each metric of that instance.");
+                message
+                    .push_str(" With `instanceId` there is one of each metric of that instance.");
             }
-            EngineError::invalid("metrics", said)
+            EngineError::invalid("metrics", message)
         })
     });
     places.collect()

@@ -85,7 +85,7 @@ pub struct DurationQuantiles {
 }
 
 impl DurationQuantiles {
-    fn of(total: &Total) -> Self {
+    fn from_total(total: &Total) -> Self {
         let quantile = |percent| total.quantile(percent);
         Self {
             p50: quantile(50),
@@ -218,7 +218,7 @@ fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
         let mut phases = totals.distributions.iter();
         let phases = [(); PHASES].map(|()| {
             let total = phases.next();
-            total.map_or_else(DurationQuantiles::default, DurationQuantiles::of)
+            total.map_or_else(DurationQuantiles::default, DurationQuantiles::from_total)
         });
         StartupPoint::new(steps.start(place), totals.count, phases)
     };

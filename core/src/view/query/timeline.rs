@@ -27,7 +27,7 @@ use crate::view::{Reader, activity, audit};
 
 use super::{Ask, Fleet, FleetQuery};
 
-use place::Place;
+use place::PageStart;
 
 row! {
     /// Something that happened to a desktop.
@@ -55,7 +55,7 @@ row! {
 ///
 /// let engine = Engine::in_memory()?;
 /// engine.put_workspace(Workspace { id: "ws-1".into(), ..Workspace::default() })?;
-/// let story = engine.query(&TimelineQuery::of("ws-1"))?;
+/// let story = engine.query(&TimelineQuery::new("ws-1"))?;
 /// assert!(story.rows.iter().all(|row| row.kind != "activity"));
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -74,7 +74,7 @@ pub struct TimelineQuery {
 
 impl TimelineQuery {
     /// The last 7 days of a workspace.
-    pub fn of(workspace_id: impl Into<String>) -> Self {
+    pub fn new(workspace_id: impl Into<String>) -> Self {
         Self {
             workspace_id: workspace_id.into(),
             from: None,
@@ -110,7 +110,7 @@ impl Ask for TimelineQuery {
             from,
             to,
             paging: query.paging()?,
-            ..Self::of(id)
+            ..Self::new(id)
         })
     }
 }
@@ -123,7 +123,7 @@ fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow
     let names = names(reader, &query.workspace_id)?;
     let mut place = match paging::position(LIST, query.paging.next_token.as_deref())? {
         Some(place) => place,
-        None => Place::begin(audit::end(reader)?, to),
+        None => PageStart::begin(audit::next_number(reader)?, to),
     };
     let mut page = Page::new(&place, query, range)?;
     let stopped = audit::of_workspace(
@@ -162,10 +162,14 @@ fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow
     {
         return Err(EngineError::no_workspace());
     }
-    let said = "There are more records of one moment than are examined: some of them are left out.";
+    let message =
+        "There are more records of one moment than are examined: some of them are left out.";
     Ok(Rows {
         next_token,
-        warnings: is_left_out.then(|| said.to_owned()).into_iter().collect(),
+        warnings: is_left_out
+            .then(|| message.to_owned())
+            .into_iter()
+            .collect(),
         ..Rows::whole(rows, reader.now)
     })
 }
@@ -209,7 +213,7 @@ struct Page {
 }
 
 impl Page {
-    fn new(place: &Place, query: &TimelineQuery, range: Range) -> Result<Self> {
+    fn new(place: &PageStart, query: &TimelineQuery, range: Range) -> Result<Self> {
         let paging = Paging {
             next_token: place.within.as_ref().map(|(_, token)| token.clone()),
             ..query.paging.clone()
@@ -274,7 +278,12 @@ impl Page {
     }
 
     /// Adds the newest records of an instance, from `oldest` on up to the place at which the page begins.
-    fn add_records(&mut self, source: &Source<'_>, oldest: Timestamp, place: &Place) -> Result<()> {
+    fn add_records(
+        &mut self,
+        source: &Source<'_>,
+        oldest: Timestamp,
+        place: &PageStart,
+    ) -> Result<()> {
         let mut to = place.records;
         if let Some((at, _)) = place.within
             && at < place.records

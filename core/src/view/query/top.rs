@@ -41,7 +41,7 @@ row! {
 /// use deskfleet::{Engine, Metric, TopQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// let worst = engine.query(&TopQuery::of(Metric::Cpu))?;
+/// let worst = engine.query(&TopQuery::new(Metric::Cpu))?;
 /// assert!(worst.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -54,7 +54,7 @@ pub struct TopQuery {
     pub statistic: Option<Statistic>,
     /// The first moment, widened to a whole day (UTC). Default 24 hours before `to`.
     pub from: Option<Timestamp>,
-    /// The first moment behind it, widened likewise. Default now.
+    /// The exclusive end, widened likewise. Default now.
     pub to: Option<Timestamp>,
     /// The page; `sort` is not read.
     pub paging: Paging,
@@ -63,7 +63,7 @@ pub struct TopQuery {
 impl TopQuery {
     /// The desktops that were worst in the last 24 hours.
     #[must_use]
-    pub fn of(metric: Metric) -> Self {
+    pub fn new(metric: Metric) -> Self {
         Self {
             metric,
             statistic: None,
@@ -99,7 +99,7 @@ impl Ask for TopQuery {
             from,
             to,
             paging: query.paging()?,
-            ..Self::of(metric.ok_or_else(|| {
+            ..Self::new(metric.ok_or_else(|| {
                 let message = "The metric field is required, such as metric=cpu.";
                 EngineError::invalid("metric", message)
             })?)
@@ -165,13 +165,13 @@ fn statistic(metric: Metric, asked: Option<Statistic>) -> Result<Option<Statisti
         return Ok(Some(asked));
     }
     let metric = metric.as_str();
-    let said = if possible.is_empty() {
+    let message = if possible.is_empty() {
         format!("{metric} has no statistics; leave it out.")
     } else {
         let possible: Vec<_> = possible.iter().map(|each| each.as_str()).collect();
         format!("Of {metric} there is {}.", possible.join(", "))
     };
-    Err(EngineError::invalid("statistic", said))
+    Err(EngineError::invalid("statistic", message))
 }
 
 /// The value of a desktop and how many samples it is made of; `None` where there is none.

@@ -114,7 +114,7 @@ impl Ask for WorkspaceRowsQuery {
     }
 }
 
-/// A page of workspaces; in the order of the ids it ends early behind `texts_max` bytes of texts.
+/// A page of workspaces; in the order of the ids it ends early after `texts_max` bytes of texts.
 fn workspaces(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
@@ -124,8 +124,8 @@ fn workspaces(
     let window = query.window.map(|window| reader.now - window);
     let sorted_by = |column| order.has(column);
     if window.is_none() && (CPU_AVG..=HEALTH_SCORE).any(sorted_by) {
-        let said = "Send `window`, such as window=24h, to sort by a figure of a window.";
-        return Err(EngineError::invalid("sort", said));
+        let message = "Send `window`, such as window=24h, to sort by a figure of a window.";
+        return Err(EngineError::invalid("sort", message));
     }
     let covered = window
         .map(|from| {
@@ -188,7 +188,7 @@ fn pick(
     let after = picked.begins_after();
     let mut texts = 0;
     Workspaces::all(listing, after).step(reader, &mut |entry| {
-        let known = desktops.and_then(|desktops| desktops.of(entry));
+        let known = desktops.and_then(|desktops| desktops.find_workspace(entry));
         let candidate = Candidate {
             entry,
             figures: known.unwrap_or_default(),

@@ -4,7 +4,7 @@ use crate::domain::paging::{Position, take_time};
 use crate::timestamp::Timestamp;
 
 /// Where a timeline goes on.
-pub(super) struct Place {
+pub(super) struct PageStart {
     /// The rows of the audit before this number are examined.
     pub(super) audit: u64,
     /// The records before this time are.
@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) is_over: bool,
 }
 
-impl Place {
+impl PageStart {
     pub(super) fn begin(audit: u64, records: Timestamp) -> Self {
         Self {
             audit,
@@ -24,7 +24,7 @@ impl Place {
         }
     }
 
-    /// Goes on behind a page whose last row was at `last`.
+    /// Moves it to the end of a page whose last row was at `last`.
     pub(super) fn next(
         &mut self,
         last: Option<Timestamp>,
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-impl Position for Place {
+impl Position for PageStart {
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.audit.to_le_bytes().to_vec();
         bytes.extend(self.records.ticks().to_le_bytes());
