@@ -337,11 +337,11 @@ impl RequestBody {
             BodyForm::Batch => limits.batch_body_bytes,
             // Each record has a limit of its own.
             BodyForm::Import => usize::MAX,
-            BodyForm::Json | BodyForm::OptionalJson => match self {
-                // A preview has a thousand ids.
-                Self::Record(Stream::Processes) | Self::Preview => limits.processes_body_bytes,
-                _ => limits.record_body_bytes,
-            },
+            // A preview has a thousand ids.
+            _ if matches!(self, Self::Record(Stream::Processes) | Self::Preview) => {
+                limits.processes_body_bytes
+            }
+            BodyForm::Json | BodyForm::OptionalJson => limits.record_body_bytes,
         }
     }
 }

@@ -1,5 +1,10 @@
 //! From a request to a response: route, key, query, handler.
 
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "all handlers have the signature that the route table names"
+)]
+
 mod actions;
 mod audited;
 pub(crate) mod auth;
