@@ -145,8 +145,9 @@ pub use wire::trace::TraceId;
 /// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
 pub mod routes {
     pub use crate::api::endpoint::{
-        Access, Answer, Audited, BodyForm, Method, Pace, Param, ParamKind, RequestBody, Route,
+        Access, Answer, Audited, BodyForm, Method, Pace, RequestBody, Route,
     };
+    pub use crate::api::parameters::{Param, ParamKind};
     pub use crate::api::routes::ROUTES;
 }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::{Action, AuditAction, Question, Scope, Stream};
 use crate::wire::problem::Code;
 
-use super::parameters::EXPORT;
+use super::parameters::{EXPORT, Param};
 use super::{Call, Handled};
 
 /// The method of an endpoint. A `Get` also takes HEAD.
@@ -42,43 +42,6 @@ pub enum Access {
     Telemetry,
     /// A key that grants the scope.
     Key(Scope),
-}
-
-/// A query parameter. Every one is optional unless `required`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Param {
-    /// Name, as documented.
-    pub name: &'static str,
-    /// Its type and bounds.
-    pub kind: ParamKind,
-    /// Whether the call is refused without it.
-    pub required: bool,
-}
-
-/// The type of a query parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParamKind {
-    /// A string.
-    Text,
-    /// A date-time.
-    Time,
-    /// A date-time, or a time before now such as `-24h`.
-    Moment,
-    /// A duration, such as `5m`.
-    Duration,
-    /// A whole number, not negative.
-    Number,
-    /// `true` or `false`, which is the default.
-    Flag,
-    /// An int32 with inclusive bounds and a default.
-    Int32 {
-        /// Least accepted value.
-        min: i32,
-        /// Greatest accepted value.
-        max: i32,
-        /// Value when absent.
-        default: i32,
-    },
 }
 
 /// What an endpoint reads from the body.

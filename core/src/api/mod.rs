@@ -6,6 +6,7 @@
 )]
 
 mod actions;
+pub(crate) mod ask;
 mod audited;
 pub(crate) mod auth;
 mod batch;
@@ -19,7 +20,7 @@ mod import;
 mod information;
 mod operator;
 mod outbox;
-mod parameters;
+pub(crate) mod parameters;
 pub(crate) mod query;
 pub(crate) mod router;
 pub(crate) mod routes;

@@ -1,10 +1,45 @@
-//! The query parameters of the endpoints, in the groups of which the rows of `routes.rs` are made.
+//! Query parameters, and those of the endpoints in the groups of which the rows of `routes.rs` are made.
 
 use crate::limits::{
     ADMIN_ACTIVITIES_DEFAULT, PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
 };
 
-use super::endpoint::{Param, ParamKind};
+/// A query parameter. Every one is optional unless `required`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Name, as documented.
+    pub name: &'static str,
+    /// Its type and bounds.
+    pub kind: ParamKind,
+    /// Whether the call is refused without it.
+    pub required: bool,
+}
+
+/// The type of a query parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A string.
+    Text,
+    /// A date-time.
+    Time,
+    /// A date-time, or a time before now such as `-24h`.
+    Moment,
+    /// A duration, such as `5m`.
+    Duration,
+    /// A whole number, not negative.
+    Number,
+    /// `true` or `false`, which is the default.
+    Flag,
+    /// An int32 with inclusive bounds and a default.
+    Int32 {
+        /// Least accepted value.
+        min: i32,
+        /// Greatest accepted value.
+        max: i32,
+        /// Value when absent.
+        default: i32,
+    },
+}
 
 /// A group of parameters that is one row's own, or a part of several.
 type Group = &'static [Param];

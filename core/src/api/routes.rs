@@ -15,10 +15,10 @@ use crate::view::query::top::TopQuery;
 use crate::view::query::workspaces::WorkspaceRowsQuery;
 use crate::wire::problem::Code;
 
-use super::endpoint::{Access, Answer, Handler, Method, Param, RequestBody, Route};
+use super::endpoint::{Access, Answer, Handler, Method, RequestBody, Route};
 use super::parameters::{
-    ACTION, FORMAT, GROUPS, NUMBER_OF_ACTIVITIES, PAGING, PAGING_OF_COLUMNS, RANGE, SHAPE, SORT,
-    TIMES, WORKSPACES, duration, flag, moment, number, required, text,
+    ACTION, FORMAT, GROUPS, NUMBER_OF_ACTIVITIES, PAGING, PAGING_OF_COLUMNS, Param, RANGE, SHAPE,
+    SORT, TIMES, WORKSPACES, duration, flag, moment, number, required, text,
 };
 use super::{Call, Handled, actions, events, information, operator, outbox, query, stats};
 

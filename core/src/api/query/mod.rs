@@ -4,11 +4,9 @@ pub(crate) mod export;
 pub(crate) mod metrics;
 
 use bytes::Bytes;
-use http::{HeaderMap, Response};
+use http::Response;
 
-use crate::domain::query::Query;
-use crate::engine_core::EngineCore;
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::EngineError;
 use crate::limits::PAGE_TEXT_BYTES_MAX;
 use crate::model::{Action, RequestKey, Row, Rows};
 use crate::view::query::preview::PreviewRow;
@@ -20,10 +18,7 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::reply;
 use crate::wire::rows::Shape;
 
-use super::endpoint::{Answer, Route};
-use super::parameters::FORMAT;
-use super::routes::ROUTES;
-use super::{Call, Completion, Failure, Handled, collect};
+use super::{Call, Completion, Handled};
 
 pub(super) use export::export;
 pub(super) use metrics::metrics;
@@ -96,40 +91,4 @@ pub(super) fn key(call: &Call<'_>) -> Handled {
     let key = call.key.ok_or_else(|| Problem::new(Code::InvalidApiKey))?;
     let key = reply::view(&RequestKey::from(&key.info));
     Ok(Completion::Response(reply::ok(reply::JSON, key)))
-}
-
-/// The body of the answer to a question that the host asks, which needs no key; `name` is the last segment of its path.
-pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
-    let is_asked = |path: &str| path.strip_prefix("/query/") == Some(name);
-    let route = ROUTES.iter().find(|route| is_asked(route.path));
-    let is_question = |route: &&Route| matches!(route.answer, Answer::Rows(_));
-    let Some(route) = route.filter(is_question) else {
-        let message = "There is no such question.";
-        return Err(EngineError::invalid("question", message));
-    };
-    let query = Query::new(Some(query));
-    // The answer is JSON.
-    route.check_query(query, |name| name != FORMAT.name)?;
-    let call = Call {
-        core,
-        route,
-        headers: &HeaderMap::new(),
-        body,
-        query,
-        segments: &[],
-        key: None,
-    };
-    match route.handler.run(&call) {
-        Ok(Completion::Response(response)) => Ok(response.into_body().into()),
-        Ok(Completion::Chunked(response, chunks)) => {
-            let made = (response, Some(chunks));
-            Ok(collect(core, None, made).into_body().into())
-        }
-        Ok(Completion::Pending(..) | Completion::Import(_)) => {
-            let message = "a question about the fleet writes";
-            Err(EngineError::new(ErrorKind::Internal, message))
-        }
-        Err(Failure::Engine(error)) => Err(error),
-        Err(Failure::Problem(problem)) => Err(problem.into_error()),
-    }
 }

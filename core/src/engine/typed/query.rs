@@ -26,7 +26,7 @@ impl Engine {
     /// [`ErrorKind::InvalidParameter`] on an unknown question and on a wrong parameter, which it names; [`ErrorKind::StorageUnavailable`] when the
     /// store cannot be read.
     pub fn ask(&self, question: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
-        api::query::ask(self.core(), question, query, body)
+        api::ask::ask(self.core(), question, query, body)
     }
 
     /// Asks a question, such as a [`WorkspaceRowsQuery`](crate::WorkspaceRowsQuery): a page of rows, or what else [`FleetQuery::Answer`] is. Nothing
