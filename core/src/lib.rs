@@ -120,6 +120,7 @@ pub use view::actions::{ActionPage, ActionQuery, ActionsSince, Unattended};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
+pub use view::query::FleetQuery;
 pub use view::query::advice::{AdviceQuery, AdviceRow};
 pub use view::query::export::ExportQuery;
 pub use view::query::fleet::FleetSummary;
@@ -144,8 +145,9 @@ pub use wire::trace::TraceId;
 /// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
 pub mod routes {
     pub use crate::api::endpoint::{
-        Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
+        Access, Answer, Audited, BodyForm, Method, Pace, RequestBody, Route,
     };
+    pub use crate::api::parameters::{Param, ParamKind};
     pub use crate::api::routes::ROUTES;
 }
 

@@ -70,7 +70,7 @@ fn openapi_parameters_bodies_statuses_and_security_equal_the_route_table() {
             let names = placed.map(|each| each["name"].as_str().unwrap());
             names.collect::<BTreeSet<_>>()
         };
-        let mut expected: BTreeSet<&str> = route.query.iter().map(|param| param.name).collect();
+        let mut expected: BTreeSet<&str> = route.parameters().map(|param| param.name).collect();
         let keyed = matches!(route.access, Access::Key(_));
         if keyed && route.path.starts_with("/api/") {
             expected.insert("apiKey");
@@ -87,7 +87,7 @@ fn openapi_parameters_bodies_statuses_and_security_equal_the_route_table() {
         assert_eq!(!operation["requestBody"].is_null(), reads, "{id}");
         let required = parameters.iter().filter(|each| each["required"] == true);
         let required = required.map(|each| each["name"].as_str().unwrap());
-        let always = route.query.iter().filter(|param| param.required);
+        let always = route.parameters().filter(|param| param.required);
         let mut always: BTreeSet<_> = always.map(|param| param.name).collect();
         always.extend(named("path"));
         assert_eq!(required.collect::<BTreeSet<_>>(), always, "{id}");

@@ -25,7 +25,7 @@ fn known(route: &Route, workspace: &str) -> String {
         // Others ignore what they do not know.
         let is_strict =
             route.path.starts_with("/query/") || route.operation_id == "removeTelemetry";
-        !is_strict || route.query.iter().any(|param| param.name == name)
+        !is_strict || route.parameters().any(|param| param.name == name)
     };
     let good = good.into_iter().filter(|(name, _)| takes(name));
     let good: Vec<_> = good

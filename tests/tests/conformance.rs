@@ -88,7 +88,7 @@ fn engine_has_exactly_the_documented_endpoints() {
     let built: BTreeSet<_> = ROUTES
         .iter()
         .map(|route| {
-            let query: BTreeSet<_> = route.query.iter().map(|Param { name, .. }| *name).collect();
+            let query: BTreeSet<_> = route.parameters().map(|Param { name, .. }| *name).collect();
             let body = !matches!(route.body, RequestBody::None);
             (
                 nameless(route.path),

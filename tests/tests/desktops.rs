@@ -50,11 +50,9 @@ fn computer_that_two_workspaces_have_is_the_telemetry_of_neither() {
     engine.record(stats("PC-1", "jdoe", 90, at)).unwrap();
     engine.file_pending().unwrap();
     // `top` says that the workspace is not known.
-    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert_eq!(top.rows.first().unwrap().work_sp_id, None);
-    let rows = engine
-        .query_workspaces(&WorkspaceRowsQuery::default())
-        .unwrap();
+    let rows = engine.query(&WorkspaceRowsQuery::default()).unwrap();
     let cpu: Vec<_> = rows.rows.iter().map(|row| row.cpu).collect();
     assert_eq!(cpu, [None, None]);
 }
@@ -70,9 +68,7 @@ fn workspace_whose_old_name_once_reported_shows_its_newest_telemetry() {
         .unwrap();
     engine.record(stats("PC-1", "jdoe", 90, now)).unwrap();
     engine.file_pending().unwrap();
-    let rows = engine
-        .query_workspaces(&WorkspaceRowsQuery::default())
-        .unwrap();
+    let rows = engine.query(&WorkspaceRowsQuery::default()).unwrap();
     assert_eq!(rows.rows.first().unwrap().last_seen, Some(now));
 }
 
@@ -114,7 +110,7 @@ fn figures_of_rows_that_are_looked_up_equal_those_of_the_whole_fleet() {
             },
             window,
         };
-        let mut rows = engine.query_workspaces(&query).unwrap().rows;
+        let mut rows = engine.query(&query).unwrap().rows;
         rows.sort_by(|a, b| a.work_sp_id.cmp(&b.work_sp_id));
         rows
     };
@@ -161,12 +157,12 @@ fn day_of_a_held_user_is_kept(users: &[&str]) -> bool {
         engine.maintain().unwrap();
     }
     let query = {
-        let mut query = TopQuery::of(Metric::Cpu);
+        let mut query = TopQuery::new(Metric::Cpu);
         query.from = Some(first.plus_seconds(-3600));
         query.to = Some(first.plus_seconds(3600));
         query
     };
-    !engine.query_top(&query).unwrap().rows.is_empty()
+    !engine.query(&query).unwrap().rows.is_empty()
 }
 
 #[test]
@@ -221,7 +217,7 @@ fn rollups_keyed_by_another_unicode_are_keyed_again_as_users_are() {
         .record(stats("WS-A", "jdoe", 60, now.plus_seconds(-60)))
         .unwrap();
     engine.file_pending().unwrap();
-    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     engine.close().unwrap();
     let problems = Engine::check_file(&path).unwrap().problems;
     assert_eq!((top.rows.len(), problems), (1, Vec::new()));
@@ -248,7 +244,7 @@ fn desktop_that_is_eight_days_old_is_judged_by_its_eight_days() {
         }
     }
     engine.file_pending().unwrap();
-    let advice = engine.query_advice(&AdviceQuery::default()).unwrap();
+    let advice = engine.query(&AdviceQuery::default()).unwrap();
     let given: Vec<_> = advice
         .rows
         .iter()
@@ -278,10 +274,10 @@ fn day_of_a_held_user_is_found_where_the_desktop_sends_nothing_any_more() {
         clock.advance_seconds(DAY);
         engine.maintain().unwrap();
     }
-    let mut query = TopQuery::of(Metric::Cpu);
+    let mut query = TopQuery::new(Metric::Cpu);
     query.from = Some(first.plus_seconds(-3600));
     query.to = Some(first.plus_seconds(3600));
-    assert_eq!(engine.query_top(&query).unwrap().rows.len(), 1);
+    assert_eq!(engine.query(&query).unwrap().rows.len(), 1);
 }
 
 #[test]
@@ -302,9 +298,7 @@ fn slowest_startup_of_a_desktop_is_not_its_uptime() {
     engine
         .record_all(&[Record::from(sample), Record::from(startup)])
         .unwrap();
-    let top = engine
-        .query_top(&TopQuery::of(Metric::StartupTotal))
-        .unwrap();
+    let top = engine.query(&TopQuery::new(Metric::StartupTotal)).unwrap();
     let found: Vec<_> = top
         .rows
         .iter()

@@ -150,7 +150,7 @@ fn check_filed(engine: &Engine) {
         window: Some(Duration::from_secs(3600)),
         ..WorkspaceRowsQuery::default()
     };
-    let rows = engine.query_workspaces(&query).unwrap();
+    let rows = engine.query(&query).unwrap();
     let seen = rows.rows[0].last_seen.unwrap();
     assert_eq!(seen.to_string(), "2026-11-20T08:04:00Z");
 }

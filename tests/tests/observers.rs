@@ -132,7 +132,7 @@ fn read_everything(engine: &Engine) {
         let _ = engine.ask(question, query, b"");
     }
     let _ = engine.query_fleet();
-    let _ = engine.query_holds(&HoldsQuery::default());
+    let _ = engine.query(&HoldsQuery::default());
     let stats = || ExportQuery {
         stream: Stream::Stats,
         from: None,

@@ -35,7 +35,7 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
         .put_workspaces(fleet(desktops).map(gone).collect())
         .unwrap();
     engine.put_workspace(workspace("zz-idle")).unwrap();
-    let first = engine.query_advice(&AdviceQuery::default()).unwrap();
+    let first = engine.query(&AdviceQuery::default()).unwrap();
     assert!(first.rows.is_empty());
     let paging = Paging {
         next_token: first.next_token,
@@ -46,7 +46,7 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
         paging,
         ..AdviceQuery::default()
     };
-    let second = engine.query_advice(&query).unwrap();
+    let second = engine.query(&query).unwrap();
     assert_eq!(second.rows.len(), 1);
     assert_eq!(second.rows[0].work_sp_id, "zz-idle");
     assert_eq!(second.next_token, None);
@@ -60,7 +60,7 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
         },
         ..AdviceQuery::default()
     };
-    let page = engine.query_advice(&year).unwrap();
+    let page = engine.query(&year).unwrap();
     assert!(
         page.warnings
             .iter()
@@ -122,7 +122,7 @@ fn page_of_columns_with_much_text_ends_early() {
         },
         ..WorkspaceRowsQuery::default()
     };
-    assert_eq!(engine.query_workspaces(&query).unwrap().rows.len(), 3000);
+    assert_eq!(engine.query(&query).unwrap().rows.len(), 3000);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn processes_of_many_reports_are_those_of_the_newest_day() {
         from: "2026-11-18T00:00:00Z".parse().ok(),
         ..ProcessesQuery::default()
     };
-    let page = engine.query_processes(&query).unwrap();
+    let page = engine.query(&query).unwrap();
     assert_eq!(page.rows.len(), 1, "{:?}", page.rows);
     assert_eq!(page.rows[0].process_name, "new");
     let warning = page.warnings.concat();
@@ -166,7 +166,7 @@ fn processes_of_many_reports_are_those_of_the_newest_day() {
         to: "2026-11-19T00:00:00Z".parse().ok(),
         ..query
     };
-    let page = engine.query_processes(&old).unwrap();
+    let page = engine.query(&old).unwrap();
     assert_eq!(page.rows[0].process_name, "old");
     assert!(page.warnings.is_empty());
 }
@@ -195,10 +195,10 @@ fn timeline_goes_on_behind_a_long_audit_of_others() {
         clock.advance_seconds(300);
     }
     act();
-    let mut query = TimelineQuery::of("ws-1");
+    let mut query = TimelineQuery::new("ws-1");
     let (mut pages, mut story) = (0, Vec::new());
     loop {
-        let page = engine.query_timeline(&query).unwrap();
+        let page = engine.query(&query).unwrap();
         assert!(page.warnings.is_empty());
         pages += 1;
         story.extend(page.rows);

@@ -30,10 +30,10 @@ fn stats(id: i32) -> Record {
 fn question_after_a_post_has_its_record() {
     let engine = engine();
     engine.record(stats(42)).unwrap();
-    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert_eq!(top.rows[0].value.to_string(), "42");
     engine.record(stats(43)).unwrap();
-    let rows = engine.query_workspaces(&WorkspaceRowsQuery::default());
+    let rows = engine.query(&WorkspaceRowsQuery::default());
     assert_eq!(rows.unwrap().rows[0].last_seen, Some(engine.now()));
     engine.record(stats(44)).unwrap();
     assert_eq!(engine.query_fleet().unwrap().reporting_15m, 1);
@@ -46,14 +46,14 @@ fn question_with_a_long_queue_warns_and_files_nothing() {
     let records: Vec<_> = (0..).map(stats).take(1001).collect();
     assert_eq!(records.len() as u64, QUESTION_FILES_MAX + 1);
     engine.record_all(&records).unwrap();
-    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert!(top.rows.is_empty());
     let said = "The 1001 newest records are queued and not counted yet.";
     assert!(
         top.warnings.iter().any(|warning| warning == said),
         "{top:?}"
     );
-    let rows = engine.query_workspaces(&WorkspaceRowsQuery::default());
+    let rows = engine.query(&WorkspaceRowsQuery::default());
     assert_eq!(rows.unwrap().warnings, [said]);
     assert_eq!(engine.queue_count(), 1001);
 }

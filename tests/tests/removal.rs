@@ -196,7 +196,7 @@ fn removal_of_an_instance_forgets_its_newest_values_and_days() {
     }
     let seen = |engine: &Engine| {
         let rows = engine
-            .query_workspaces(&deskfleet::WorkspaceRowsQuery::default())
+            .query(&deskfleet::WorkspaceRowsQuery::default())
             .unwrap();
         rows.rows
             .into_iter()

@@ -139,7 +139,7 @@ proptest! {
         let from = now().plus_seconds(-from);
         let to = from.plus_seconds(hours * HOUR);
         let metrics = vec![Metric::DiskReads, Metric::Cpu, Metric::Memory, Metric::Uptime];
-        let series = engine.query_series(&SeriesQuery {
+        let series = engine.query(&SeriesQuery {
             instance_id: Some("i-1".to_owned()),
             metrics: metrics.clone(),
             from: Some(from),
@@ -176,7 +176,7 @@ proptest! {
             Some(Term::Not("VALUE".to_owned())),
         ];
         let wanted: &[&str] = [&COMPUTE_TYPES[..], &["POWER"], &["VALUE", "STANDARD"], &["POWER", "STANDARD"]][filter];
-        let series = engine.query_series(&SeriesQuery {
+        let series = engine.query(&SeriesQuery {
             from: Some(now().plus_seconds(-4 * DAY)),
             step: Some(Duration::from_secs(step * 3600)),
             filter: GroupFilter { compute_type_name: terms[filter].clone(), ..GroupFilter::default() },
@@ -239,7 +239,7 @@ proptest! {
         let engine = engine();
         let records = post(&engine, &sent);
         engine.file_pending().unwrap();
-        let report = engine.query_startup(&StartupQuery {
+        let report = engine.query(&StartupQuery {
             step: Some(Duration::from_secs(step * 3600)),
             ..StartupQuery::default()
         }).unwrap();
@@ -297,7 +297,7 @@ fn user_of(name: &str) -> String {
 type Days = BTreeMap<(String, i64), (BTreeMap<i64, u64>, BTreeSet<String>)>;
 
 fn check_heatmap(engine: &Engine, of: HeatmapOf, days: &Days, offset_minutes: i32) {
-    let cells = engine.query_heatmap(&HeatmapQuery {
+    let cells = engine.query(&HeatmapQuery {
         of,
         offset_minutes,
         ..HeatmapQuery::default()

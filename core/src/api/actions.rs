@@ -4,12 +4,12 @@ use crate::model::{Action, ActionRequest};
 use crate::mutation::Act;
 use crate::wire::reply;
 
-use super::{Call, Completion};
+use super::{Call, Handled};
 
-pub(super) fn act(call: &Call<'_>, action: Action) -> Completion {
+pub(super) fn act(call: &Call<'_>, action: Action) -> Handled {
     // Only the parameters of the row are read: `ChangeComputeType` has no `samAccount`.
     let param = |name: &str| {
-        let known = call.route.query.iter().any(|param| param.name == name);
+        let known = call.route.parameters().any(|param| param.name == name);
         call.query.text(name).filter(|_| known)
     };
     let request = ActionRequest {
@@ -20,5 +20,5 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Completion {
         compute_type: param("computeType"),
     };
     let by = call.caller();
-    call.write(Act { request, by }, |_| reply::empty())
+    Ok(call.write(Act { request, by }, |_| reply::empty()))
 }

@@ -3,27 +3,30 @@
 use http::Method;
 use http::request::Parts;
 
+use crate::domain::query::Query;
 use crate::error::Result;
 use crate::model::AuditAction;
 use crate::mutation::{AuditAccess, AuditRefusal, Caller, refused_with};
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::Query;
 
-use super::endpoint::Route;
+use super::endpoint::{Audited, Route};
 use super::parameters::{EXPORT, NEXT_TOKEN};
 
-/// What the audit calls a request; a list has a row where it is read for an export.
+/// The name of the row that a request has in the audit, if it has one.
 fn action(route: &Route, head: &Parts) -> Result<Option<AuditAction>> {
-    if !is_list(route) {
-        return Ok(route.audited);
+    match route.audited {
+        Audited::Never => Ok(None),
+        Audited::Always(action) => Ok(Some(action)),
+        Audited::Export => {
+            let is_export = Query::new(head.uri.query()).flag(EXPORT.name)?;
+            Ok(is_export.then_some(AuditAction::QueryExport))
+        }
     }
-    let is_export = Query::new(head.uri.query()).flag(EXPORT.name)?;
-    Ok(is_export.then_some(AuditAction::QueryExport))
 }
 
 fn is_list(route: &Route) -> bool {
-    route.query.contains(&EXPORT)
+    route.audited == Audited::Export
 }
 
 /// What a request hands out that has a row in the audit; one for the head alone hands out nothing.
@@ -41,8 +44,9 @@ pub(super) fn access(
 ) -> AuditAccess {
     let query = Query::new(head.uri.query());
     let list = is_list(route).then(|| route.path.to_owned());
-    let parameters = route.query.iter();
-    let parameters = parameters.filter(|parameter| ![EXPORT, NEXT_TOKEN].contains(parameter));
+    let parameters = route
+        .parameters()
+        .filter(|parameter| ![EXPORT, NEXT_TOKEN].contains(parameter));
     let given = parameters.filter_map(|parameter| {
         let value = query.text(parameter.name).filter(|text| !text.is_empty())?;
         Some(format!("{}={value}", parameter.name))

@@ -8,11 +8,11 @@ use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 
 use crate::domain::keys;
+use crate::domain::query::{API_KEY, Query};
 use crate::engine_core::EngineCore;
 use crate::model::Scope;
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::{API_KEY, Query};
 
 use super::endpoint::Access;
 
@@ -71,8 +71,8 @@ pub(crate) fn authorize(
     let wanted = scope_wanted(core, access);
     match (wanted, key) {
         (Some(wanted), Some(key)) if !key.info.scopes.grant(wanted) => {
-            let said = format!("The API key lacks the scope {}.", wanted.as_str());
-            Err(Problem::detailed(Code::InsufficientScope, said))
+            let message = format!("The API key lacks the scope {}.", wanted.as_str());
+            Err(Problem::detailed(Code::InsufficientScope, message))
         }
         _ => Ok(()),
     }

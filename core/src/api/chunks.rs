@@ -5,19 +5,15 @@ use std::fmt;
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
-use crate::domain::paging;
 use crate::engine_core::EngineCore;
 use crate::error::Result;
 use crate::limits::RESPONSE_CHUNK_BYTES;
 use crate::model::Stream;
-use crate::store::table;
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
-use crate::view::actions::{ActionQuery, ActionsEnd};
 use crate::view::activity::Last24Hours;
-use crate::view::audit::{self, AuditEnd, AuditQuery};
-use crate::view::workspaces::{self, Listing, PageEnd};
-use crate::view::{Reader, actions, events, keys};
+use crate::view::pages::{Listed, PageEnd};
+use crate::view::{Reader, keys};
 use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
@@ -26,7 +22,7 @@ use super::Failure;
 
 /// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
 pub(super) trait Items: Send {
-    /// Writes items until the body has a chunk, or the list ends: what stands behind the last item is written then as well.
+    /// Writes items until the body has a chunk, or the list ends, and then what follows the last item.
     /// Returns whether there is more to write.
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool>;
 }
@@ -108,7 +104,8 @@ pub(super) fn reader_at(core: &EngineCore, now: Timestamp) -> Result<Reader> {
     Ok(reader)
 }
 
-fn array_end(json: &mut Json) {
+/// Ends an array that is a whole body.
+pub(super) fn array_end(json: &mut Json, _: Option<&str>, _: Timestamp) {
     json.raw(b"]");
 }
 
@@ -142,7 +139,7 @@ impl Items for Activities {
                 }
             }
             if !self.activities.needs_look() {
-                body.end(array_end);
+                body.write_end(|json| json.raw(b"]"));
                 return Ok(false);
             }
             let wanted = Wanted::Stream(Stream::Activity);
@@ -151,93 +148,58 @@ impl Items for Activities {
     }
 }
 
-/// `GetAdminActivity`, or a page of the audit.
-#[derive(Debug)]
-pub(super) struct AuditRows {
-    rows: audit::AuditRows,
-    is_page: bool,
+/// A page of a list.
+pub(super) struct Page<L: Listed> {
+    list: L,
+    /// Only what is durable is read.
+    is_durable: bool,
     now: Timestamp,
+    item: fn(&mut Json, L::Item),
+    end: fn(&mut Json, Option<&str>, Timestamp),
 }
 
-impl AuditRows {
-    pub(super) fn newest(core: &EngineCore, count: usize) -> Self {
+impl<L: Listed> Page<L> {
+    /// The page as of now: `item` writes one of its items, and `end` what follows them.
+    pub(super) fn new(
+        core: &EngineCore,
+        list: L,
+        item: fn(&mut Json, L::Item),
+        end: fn(&mut Json, Option<&str>, Timestamp),
+    ) -> Self {
         Self {
-            rows: audit::AuditRows::newest(count),
-            is_page: false,
+            list,
+            is_durable: false,
             now: core.now(),
+            item,
+            end,
         }
     }
 
-    pub(super) fn page(core: &EngineCore, query: AuditQuery) -> Result<Self> {
-        Ok(Self {
-            rows: audit::AuditRows::page(query)?,
-            is_page: true,
-            now: core.now(),
-        })
+    /// For a host that acts on what it reads.
+    pub(super) fn durable(self) -> Self {
+        Self {
+            is_durable: true,
+            ..self
+        }
     }
 }
 
-impl Items for AuditRows {
+impl<L: Listed + Send> Items for Page<L> {
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
-        let is_page = self.is_page;
-        let end = self.rows.step(&reader_at(core, self.now)?, &mut |row| {
-            body.item(|json| {
-                if is_page {
-                    reply::audit_item(json, &row);
-                } else {
-                    json.value(&row);
-                }
-            })
-        })?;
-        let token = match end {
-            AuditEnd::Stopped => return Ok(true),
-            AuditEnd::More(token) => Some(token),
-            AuditEnd::Over => None,
-        };
-        if is_page {
-            body.end(|json| reply::page_end(json, token.as_deref()));
+        let mut reader = if self.is_durable {
+            core.durable_reader()?
         } else {
-            body.end(array_end);
-        }
-        Ok(false)
-    }
-}
-
-fn stop_if(stop: bool) -> table::Step {
-    if stop {
-        table::Step::Break(())
-    } else {
-        table::Step::Continue(())
-    }
-}
-
-/// A page of the outbox.
-#[derive(Debug)]
-pub(super) struct Actions {
-    actions: actions::Actions,
-    now: Timestamp,
-}
-
-impl Actions {
-    pub(super) fn new(core: &EngineCore, query: &ActionQuery) -> Result<Self> {
-        Ok(Self {
-            actions: actions::Actions::page(query)?,
-            now: core.now(),
-        })
-    }
-}
-
-impl Items for Actions {
-    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
-        let mut reader = core.durable_reader()?;
-        reader.now = self.now;
-        let mut show = |action| body.item(|json| json.value(&action));
-        let token = match self.actions.step(&reader, &mut show)? {
-            ActionsEnd::Stopped => return Ok(true),
-            ActionsEnd::More(token) => Some(token),
-            ActionsEnd::Over => None,
+            core.reader()?
         };
-        body.end(|json| reply::page_end(json, token.as_deref()));
+        reader.now = self.now;
+        let item = self.item;
+        let end = self
+            .list
+            .step(&reader, &mut |shown| body.item(|json| item(json, shown)))?;
+        if end == PageEnd::Stopped {
+            return Ok(true);
+        }
+        body.write_end(|json| (self.end)(json, end.token().as_deref(), self.now));
         Ok(false)
     }
 }
@@ -262,95 +224,8 @@ impl Items for Keys {
             }
         }
         if last {
-            body.end(|json| json.raw(b"]}"));
+            body.write_end(|json| json.raw(b"]}"));
         }
         Ok(!last)
-    }
-}
-
-/// A page of the event log.
-#[derive(Debug)]
-pub(super) struct Events {
-    after: Option<u64>,
-    left: usize,
-    now: Timestamp,
-}
-
-impl Events {
-    pub(super) fn new(core: &EngineCore, after: Option<u64>, limit: usize) -> Self {
-        Self {
-            after,
-            left: limit,
-            now: core.now(),
-        }
-    }
-}
-
-impl Items for Events {
-    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
-        let mut reader = core.durable_reader()?;
-        reader.now = self.now;
-        let (mut full, mut more) = (false, None);
-        events::after(&reader, self.after, |event| {
-            if self.left == 0 {
-                more = self.after.map(paging::after_event);
-                return stop_if(true);
-            }
-            self.left -= 1;
-            self.after = Some(event.id);
-            full = body.item(|json| json.value(&event)).is_break();
-            stop_if(full)
-        })?;
-        if !full {
-            let token = more.as_deref();
-            body.end(|json| reply::rows_end(json, token, self.now));
-        }
-        Ok(full)
-    }
-}
-
-/// A page of workspaces.
-#[derive(Debug)]
-pub(super) struct Workspaces {
-    listing: Listing,
-    left: usize,
-    after: Option<String>,
-    now: Timestamp,
-}
-
-impl Workspaces {
-    pub(super) fn new(
-        core: &EngineCore,
-        listing: Listing,
-        limit: usize,
-        token: Option<&str>,
-    ) -> Result<Self> {
-        Ok(Self {
-            after: token.map(|token| listing.after(token)).transpose()?,
-            listing,
-            left: limit,
-            now: core.now(),
-        })
-    }
-}
-
-impl Items for Workspaces {
-    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
-        let reader = reader_at(core, self.now)?;
-        let (left, after) = (self.left, self.after.as_deref());
-        let end = workspaces::page(&reader, &self.listing, left, after, &mut |entry| {
-            self.left -= 1;
-            body.item(|json| reply::workspace_item(json, entry))
-        })?;
-        let token = match end {
-            PageEnd::Stopped(id) => {
-                self.after = Some(id);
-                return Ok(true);
-            }
-            PageEnd::More(id) => Some(self.listing.token(&id)),
-            PageEnd::Over => None,
-        };
-        body.end(|json| reply::page_end(json, token.as_deref()));
-        Ok(false)
     }
 }

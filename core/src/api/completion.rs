@@ -106,7 +106,7 @@ impl Completion {
     }
 
     /// The response is made of what the write returns.
-    pub(super) fn of<T: Send + 'static>(
+    pub(super) fn from_write<T: Send + 'static>(
         write: PendingWrite<T>,
         respond: impl FnOnce(T) -> Response<Bytes> + Send + 'static,
     ) -> Self {
@@ -132,7 +132,7 @@ impl Call<'_> {
         mutation: M,
         respond: impl FnOnce(M::Output) -> Response<Bytes> + Send + 'static,
     ) -> Completion {
-        Completion::of(self.core.submit(mutation), respond)
+        Completion::from_write(self.core.submit(mutation), respond)
     }
 
     /// 200 with a list. One that fits a chunk is a body as any other.

@@ -1,53 +1,15 @@
 //! What a row of the route table can say.
 
 use crate::config::Limits;
+use crate::domain::query::Query;
 use crate::error::Result;
 use crate::model::{Action, AuditAction, Question, Scope, Stream};
 use crate::wire::problem::Code;
-use crate::wire::query::Query;
 
-/// The identity of an endpoint; dispatch matches on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the last segment of its path; the table says the rest"
-)]
-pub enum Endpoint {
-    GetUserInformation,
-    Get24HourActivity,
-    GetAdminActivity,
-    RemoveWorkSpaceDbEntry,
-    GetAllWorkSpaces,
-    GetWorkSpacesOnLitigationHold,
-    Act(Action),
-    Post(Stream),
-    Test,
-    QueueCount,
-    ListWorkspaces,
-    ImportWorkspaces,
-    GetWorkspace,
-    PutWorkspace,
-    PlaceHold,
-    ReleaseHold,
-    PostBatch,
-    RemoveTelemetry,
-    History(Stream),
-    ListActions,
-    DispatchAction,
-    NoteAction,
-    CompleteAction,
-    FailAction,
-    ListAudit,
-    ListKeys,
-    IssueKey,
-    RevokeKey,
-    Query(Question),
-    GetEvents,
-    GetKey,
-    Export,
-}
+use super::parameters::{EXPORT, Param};
+use super::{Call, Handled};
 
-/// The method of an endpoint. A `Get` also answers HEAD.
+/// The method of an endpoint. A `Get` also takes HEAD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// `GET`, and `HEAD`.
@@ -80,43 +42,6 @@ pub enum Access {
     Telemetry,
     /// A key that grants the scope.
     Key(Scope),
-}
-
-/// A query parameter. Every one is optional unless `required`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Param {
-    /// Name, as documented.
-    pub name: &'static str,
-    /// Its type and bounds.
-    pub kind: ParamKind,
-    /// Whether the call is refused without it.
-    pub required: bool,
-}
-
-/// The type of a query parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParamKind {
-    /// A string.
-    Text,
-    /// A date-time.
-    Time,
-    /// A date-time, or a time before now such as `-24h`.
-    Moment,
-    /// A duration, such as `5m`.
-    Duration,
-    /// A whole number, not negative.
-    Number,
-    /// `true` or `false`, which is the default.
-    Flag,
-    /// An int32 with inclusive bounds and a default.
-    Int32 {
-        /// Least accepted value.
-        min: i32,
-        /// Greatest accepted value.
-        max: i32,
-        /// Value when absent.
-        default: i32,
-    },
 }
 
 /// What an endpoint reads from the body.
@@ -185,18 +110,45 @@ pub enum Answer {
 
 /// How long an endpoint can take before it responds, apart from the commit that it may wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum Pace {
     /// Well under a millisecond, whatever is asked and stored.
     Quick,
     /// A millisecond or more, where much is asked or stored: a server keeps it off its event loop.
     Slow,
 }
 
-/// One row of the table.
+/// Which requests have a row in the audit for what they hand out and for their refusals, and its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audited {
+    /// None has.
+    Never,
+    /// Each has.
+    Always(AuditAction),
+    /// The row `QueryExport`, where the list is read with `export=true`.
+    Export,
+}
+
+/// The function that makes the response, and which of its rows this is where it has several.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Handler {
+    Call(fn(&Call<'_>) -> Handled),
+    Action(fn(&Call<'_>, Action) -> Handled, Action),
+    Stream(fn(&Call<'_>, Stream) -> Handled, Stream),
+}
+
+impl Handler {
+    pub(super) fn run(self, call: &Call<'_>) -> Handled {
+        match self {
+            Self::Call(handle) => handle(call),
+            Self::Action(handle, action) => handle(call, action),
+            Self::Stream(handle, stream) => handle(call, stream),
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
 pub struct Route {
-    /// Which endpoint.
-    pub endpoint: Endpoint,
     /// Its operation id: unique, stable, camelCase.
     pub operation_id: &'static str,
     /// Its method.
@@ -205,21 +157,89 @@ pub struct Route {
     pub path: &'static str,
     /// Who may call it.
     pub access: Access,
-    /// Its query parameters, without `apiKey`.
-    pub query: &'static [Param],
+    /// Its query parameters, without `apiKey`, in groups that several rows share.
+    pub(super) query: &'static [&'static [Param]],
     /// Its request body.
     pub body: RequestBody,
     /// What it returns on success.
     pub answer: Answer,
     /// How long it can take.
-    pub work: Work,
-    /// What the audit calls it; `None` where its refusals are not audited.
-    pub audited: Option<AuditAction>,
+    pub pace: Pace,
+    /// Which of its requests have a row in the audit, beside the one of a change.
+    pub audited: Audited,
     /// Refusals of its own, beside those that follow from access, query and body.
     pub problems: &'static [Code],
+    pub(super) handler: Handler,
 }
 
+impl PartialEq for Route {
+    fn eq(&self, other: &Self) -> bool {
+        self.operation_id == other.operation_id
+    }
+}
+
+impl Eq for Route {}
+
 impl Route {
+    /// A row without parameters, body, audit and refusals of its own, and quick.
+    pub(super) const fn new(
+        operation_id: &'static str,
+        (method, path): (Method, &'static str),
+        access: Access,
+        handler: Handler,
+        answer: Answer,
+    ) -> Self {
+        Self {
+            operation_id,
+            method,
+            path,
+            access,
+            query: &[],
+            body: RequestBody::None,
+            answer,
+            pace: Pace::Quick,
+            audited: Audited::Never,
+            problems: &[],
+            handler,
+        }
+    }
+
+    pub(super) const fn query(mut self, query: &'static [&'static [Param]]) -> Self {
+        self.query = query;
+        self
+    }
+
+    pub(super) const fn body(mut self, body: RequestBody) -> Self {
+        self.body = body;
+        self
+    }
+
+    pub(super) const fn slow(mut self) -> Self {
+        self.pace = Pace::Slow;
+        self
+    }
+
+    pub(super) const fn audited(mut self, action: AuditAction) -> Self {
+        self.audited = Audited::Always(action);
+        self
+    }
+
+    pub(super) const fn exported(mut self) -> Self {
+        self.audited = Audited::Export;
+        self
+    }
+
+    pub(super) const fn problems(mut self, problems: &'static [Code]) -> Self {
+        self.problems = problems;
+        self
+    }
+
+    /// Its query parameters, without `apiKey`.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Param> + Clone + use<> {
+        let export = (self.audited == Audited::Export).then_some(&EXPORT);
+        self.query.iter().copied().flatten().chain(export)
+    }
+
     /// The most that is read of the request's body, in bytes; one byte more is refused. 0 means that a body is ignored,
     /// [`usize::MAX`] that it may have any length.
     #[must_use]
@@ -230,9 +250,9 @@ impl Route {
     /// Checks that a query can be decoded, and of a question or a removal that it has every parameter: one that is misspelled would select the
     /// whole fleet.
     pub(crate) fn check_query(&self, query: Query<'_>, has: impl Fn(&str) -> bool) -> Result<()> {
-        let known = self.query.iter().map(|param| param.name);
+        let known = self.parameters().map(|param| param.name);
         query.check(known.clone())?;
-        if !self.path.starts_with("/query/") && self.endpoint != Endpoint::RemoveTelemetry {
+        if !self.path.starts_with("/query/") && self.answer != Answer::RemovedTelemetry {
             return Ok(());
         }
         let known: Vec<_> = known.filter(|name| has(name)).collect();
@@ -240,22 +260,51 @@ impl Route {
     }
 }
 
+/// How a request body is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// It is ignored.
+    None,
+    /// JSON, parsed when all of it has arrived.
+    Json,
+    /// The same, or nothing.
+    OptionalJson,
+    /// Lines of telemetry, parsed as they arrive.
+    Batch,
+    /// Records of any number and of several formats, parsed and committed as they arrive.
+    Import,
+}
+
 impl RequestBody {
-    pub(crate) const fn bytes_max(self, limits: &Limits) -> usize {
+    /// How it is read.
+    #[must_use]
+    pub const fn form(self) -> BodyForm {
         match self {
-            Self::None => 0,
-            // A preview has a thousand ids.
-            Self::Record(Stream::Processes) | Self::Preview => limits.processes_body_bytes,
-            Self::Record(Stream::Stats | Stream::Activity | Stream::Startup)
+            Self::None => BodyForm::None,
+            Self::Batch => BodyForm::Batch,
+            Self::Workspaces => BodyForm::Import,
+            Self::ActionFailure => BodyForm::OptionalJson,
+            Self::Record(_)
             | Self::Workspace
             | Self::Hold
             | Self::NewKey
-            | Self::ActionFailure
             | Self::ActionDispatch
-            | Self::ActionNote => limits.record_body_bytes,
-            Self::Batch => limits.batch_body_bytes,
+            | Self::ActionNote
+            | Self::Preview => BodyForm::Json,
+        }
+    }
+
+    pub(crate) const fn bytes_max(self, limits: &Limits) -> usize {
+        match self.form() {
+            BodyForm::None => 0,
+            BodyForm::Batch => limits.batch_body_bytes,
             // Each record has a limit of its own.
-            Self::Workspaces => usize::MAX,
+            BodyForm::Import => usize::MAX,
+            // A preview has a thousand ids.
+            _ if matches!(self, Self::Record(Stream::Processes) | Self::Preview) => {
+                limits.processes_body_bytes
+            }
+            BodyForm::Json | BodyForm::OptionalJson => limits.record_body_bytes,
         }
     }
 }

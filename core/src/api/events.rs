@@ -2,15 +2,18 @@
 
 use http::HeaderMap;
 
-use crate::domain::paging::{self, bad_token};
+use crate::domain::paging::{self, List};
+use crate::domain::query::Query;
 use crate::error::{EngineError, Result};
+use crate::model::FleetEvent;
+use crate::view::events::Events;
 use crate::wire::accept;
+use crate::wire::json::Json;
 use crate::wire::list::ListBody;
-use crate::wire::query::Query;
 use crate::wire::reply;
 
-use super::information::page_limit;
-use super::{Call, Handled, chunks};
+use super::chunks::Page;
+use super::{Call, Handled};
 
 /// The header by which a client goes on where a stream ended.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -18,11 +21,14 @@ const LAST_EVENT_ID: &str = "last-event-id";
 pub(super) fn get_events(call: &Call<'_>) -> Handled {
     // Refused as the stream is that a server would send.
     stream_start(call.headers, call.query)?;
-    let after = match call.query.get("nextToken") {
-        Some(token) => Some(paging::event_of(&token).ok_or_else(bad_token)?),
+    let token = call.query.get("nextToken");
+    let after = match paging::position(List::Events, token.as_deref())? {
+        Some(after) => Some(after),
         None => call.query.number("after")?,
     };
-    let rows = chunks::Events::new(call.core, after, page_limit(call)?);
+    let list = Events::new(after, call.query.limit()?);
+    let item = |json: &mut Json, event: FleetEvent| json.value(&event);
+    let rows = Page::new(call.core, list, item, reply::rows_end).durable();
     call.list(reply::JSON, ListBody::page(r#"{"rows":["#), Box::new(rows))
 }
 
@@ -44,8 +50,8 @@ pub(super) fn stream_start(headers: &HeaderMap, query: Query<'_>) -> Result<Opti
     let after = match resumed {
         Some(Some(id)) => Some(id),
         Some(None) => {
-            let said = "The value is not valid: it is the number of an event, such as 4412.";
-            return Err(EngineError::invalid("Last-Event-ID", said));
+            let message = "The value is not valid: it is the number of an event, such as 4412.";
+            return Err(EngineError::invalid("Last-Event-ID", message));
         }
         None => query.number("after")?,
     };

@@ -8,16 +8,16 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Limits;
+use crate::domain::query::Query;
 use crate::engine_core::EngineCore;
 use crate::model::KeyInfo;
 use crate::mutation::Caller;
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::Query;
 use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
-use super::endpoint::{Access, Endpoint, RequestBody, Route};
+use super::endpoint::{Access, Answer, BodyForm, Route};
 use super::events::{StreamStart, stream_start};
 use super::head::{check_media, check_sizes};
 use super::import::Import;
@@ -77,21 +77,14 @@ impl Exchange {
     pub(crate) fn begin(core: &EngineCore, router: &Router, head: Parts) -> Self {
         let (route, admission) = admit(core, router, &head);
         let limits = &core.config.limits;
-        let body = |call: &Admitted| match call.route.body {
-            RequestBody::None => Body::Ignored,
-            RequestBody::Workspaces => {
+        let body = |call: &Admitted| match call.route.body.form() {
+            BodyForm::None => Body::Ignored,
+            BodyForm::Json | BodyForm::OptionalJson => Body::Whole(Vec::new()),
+            BodyForm::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
+            BodyForm::Import => {
                 let by = Caller::with_key(call.key.as_deref());
                 Body::Import(Box::new(Import::of_body(core, &head.headers, by)))
             }
-            RequestBody::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
-            RequestBody::Record(_)
-            | RequestBody::Workspace
-            | RequestBody::Hold
-            | RequestBody::NewKey
-            | RequestBody::ActionFailure
-            | RequestBody::ActionDispatch
-            | RequestBody::ActionNote
-            | RequestBody::Preview => Body::Whole(Vec::new()),
         };
         Self {
             body: admission.as_ref().map_or(Body::Ignored, body),
@@ -153,11 +146,11 @@ impl Exchange {
         matches!(&self.body, Body::Import(import) if import.has_begun())
     }
 
-    pub(crate) fn broken(&mut self, said: &'static str) {
+    pub(crate) fn broken(&mut self, message: &'static str) {
         if let Body::Import(import) = &mut self.body {
-            return import.broken(said);
+            return import.broken(message);
         }
-        self.end_body(Body::Broken(said));
+        self.end_body(Body::Broken(message));
     }
 
     /// What arrived until then is forgotten.
@@ -189,13 +182,13 @@ impl Exchange {
     /// Handles the request with the body that was pushed.
     pub(crate) fn finish(&mut self, core: &EngineCore) -> Completion {
         let body = std::mem::replace(&mut self.body, Body::Ignored);
-        self.end(core, |call, head| match body {
+        self.respond(core, |call, head| match body {
             Body::Lines(lines) => lines.finish(core),
             Body::Import(import) => Ok(Completion::import(import.finish(core)?)),
             Body::Whole(whole) => call.handle(core, head, Ok(&whole)),
             Body::Ignored => call.handle(core, head, Ok(b"")),
             Body::TooLarge => call.handle(core, head, Err(BodyFault::TooLarge)),
-            Body::Broken(said) => call.handle(core, head, Err(BodyFault::Broken(said))),
+            Body::Broken(message) => call.handle(core, head, Err(BodyFault::Broken(message))),
         })
     }
 
@@ -211,7 +204,7 @@ impl Exchange {
         } else {
             Err(BodyFault::TooLarge)
         };
-        self.end(core, |call, head| call.handle(core, head, body))
+        self.respond(core, |call, head| call.handle(core, head, body))
     }
 
     /// What trace ids are taken from.
@@ -236,14 +229,13 @@ impl Exchange {
     /// Where the stream of events begins that the request asks for; `None` for any other request, and for one to be refused.
     pub(crate) fn event_stream(&self) -> Option<StreamStart> {
         let call = self.admission.as_ref().ok()?;
-        let is_stream =
-            call.route.endpoint == Endpoint::GetEvents && self.head.method == Method::GET;
+        let is_stream = call.route.answer == Answer::Events && self.head.method == Method::GET;
         let query = Query::new(self.head.uri.query());
         let start = is_stream.then(|| stream_start(&self.head.headers, query));
         start?.ok()?
     }
 
-    fn end(
+    fn respond(
         &self,
         core: &EngineCore,
         handle: impl FnOnce(&Admitted, &Parts) -> Handled,
@@ -293,12 +285,12 @@ impl Exchange {
 
 impl Admitted {
     fn handle(&self, core: &EngineCore, head: &Parts, body: Result<&[u8], BodyFault>) -> Handled {
-        if self.route.body == RequestBody::ActionFailure {
+        if self.route.body.form() == BodyForm::OptionalJson {
             let is_empty = matches!(body, Ok(b"") | Err(BodyFault::Broken(_)));
             check_media(&head.headers, !is_empty)?;
         }
         let limits = &core.config.limits;
-        super::run(&Call {
+        let call = Call {
             core,
             route: self.route,
             headers: &head.headers,
@@ -306,7 +298,8 @@ impl Admitted {
             query: Query::new(head.uri.query()),
             segments: &self.segments,
             key: self.key.as_deref(),
-        })
+        };
+        self.route.handler.run(&call)
     }
 }
 
@@ -336,10 +329,10 @@ impl BodyFault {
         match self {
             Self::TooLarge => {
                 let max = route.body_bytes_max(limits);
-                let said = format!("The body is larger than {max} bytes.");
-                Problem::detailed(Code::PayloadTooLarge, said)
+                let message = format!("The body is larger than {max} bytes.");
+                Problem::detailed(Code::PayloadTooLarge, message)
             }
-            Self::Broken(said) => Problem::detailed(Code::InvalidBody, said),
+            Self::Broken(message) => Problem::detailed(Code::InvalidBody, message),
         }
     }
 }
@@ -404,17 +397,11 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
     auth::authorize(core, route.access, admitted.key.as_deref())?;
     let checked = route.check_query(Query::new(head.uri.query()), |_| true);
     checked.map_err(|error| Problem::from(&error))?;
-    match route.body {
-        // Ignored; and the body of a failure may be empty, which is known only at its end.
-        RequestBody::None | RequestBody::ActionFailure => Ok(()),
+    match route.body.form() {
+        // Whether an optional body is there is known at its end.
+        BodyForm::None | BodyForm::OptionalJson => Ok(()),
         // Their text says what they are.
-        RequestBody::Batch | RequestBody::Workspaces => check_media(&head.headers, false),
-        RequestBody::Record(_)
-        | RequestBody::Workspace
-        | RequestBody::Hold
-        | RequestBody::NewKey
-        | RequestBody::ActionDispatch
-        | RequestBody::ActionNote
-        | RequestBody::Preview => check_media(&head.headers, true),
+        BodyForm::Batch | BodyForm::Import => check_media(&head.headers, false),
+        BodyForm::Json => check_media(&head.headers, true),
     }
 }

@@ -82,10 +82,10 @@ impl Import {
         self.gathered.add(line, 1, patch);
     }
 
-    /// Nothing more is read; `said` is a sentence for the sender.
-    pub(super) fn broken(&mut self, said: &str) {
+    /// Nothing more is read; `message` is a sentence for the sender.
+    pub(super) fn broken(&mut self, message: &str) {
         if self.failure.is_none() {
-            self.failure = Some(ImportFailure::Unreadable(said.to_owned()));
+            self.failure = Some(ImportFailure::Unreadable(message.to_owned()));
         }
     }
 
@@ -129,7 +129,7 @@ impl Import {
 
     /// The text ends. Of one that cannot be read to its end, whole parts alone are written; nothing of a smaller one.
     pub(super) fn finish(mut self, core: &EngineCore) -> Result<Self, Failure> {
-        self.end(core);
+        self.end_text(core);
         if let (Some(failure), false) = (&self.failure, self.has_begun()) {
             return Err(failure.clone().into());
         }
@@ -137,7 +137,7 @@ impl Import {
     }
 
     /// The text ends: what has gathered is submitted, now or once the part before is durable.
-    pub(crate) fn end(&mut self, core: &EngineCore) {
+    pub(crate) fn end_text(&mut self, core: &EngineCore) {
         if self.failure.is_none() {
             let read = self.reader.finish(&mut self.gathered);
             self.failure = read.err().map(ImportFailure::Unreadable);
@@ -310,8 +310,8 @@ impl Import {
 impl ImportFailure {
     fn into_error(self, done: &str) -> EngineError {
         match self {
-            Self::Unreadable(said) => {
-                EngineError::new(ErrorKind::InvalidParameter, format!("{said}{done}"))
+            Self::Unreadable(message) => {
+                EngineError::new(ErrorKind::InvalidParameter, format!("{message}{done}"))
             }
             Self::Engine(error) => error.followed_by(done),
         }
@@ -321,8 +321,8 @@ impl ImportFailure {
 impl From<ImportFailure> for Failure {
     fn from(failure: ImportFailure) -> Self {
         match failure {
-            ImportFailure::Unreadable(said) => {
-                Self::Problem(Problem::detailed(Code::InvalidBody, said))
+            ImportFailure::Unreadable(message) => {
+                Self::Problem(Problem::detailed(Code::InvalidBody, message))
             }
             ImportFailure::Engine(error) => Self::Engine(error),
         }

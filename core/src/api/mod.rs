@@ -1,6 +1,12 @@
 //! From a request to a response: route, key, query, handler.
 
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "all handlers have the signature that the route table names"
+)]
+
 mod actions;
+pub(crate) mod ask;
 mod audited;
 pub(crate) mod auth;
 mod batch;
@@ -14,7 +20,7 @@ mod import;
 mod information;
 mod operator;
 mod outbox;
-mod parameters;
+pub(crate) mod parameters;
 pub(crate) mod query;
 pub(crate) mod router;
 pub(crate) mod routes;
@@ -25,6 +31,7 @@ mod stats;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response};
 
+use crate::domain::query::Query;
 use crate::engine_core::EngineCore;
 use crate::error::EngineError;
 use crate::mutation::Caller;
@@ -32,7 +39,6 @@ use crate::observer::Event;
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::body::InvalidBody;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::Query;
 use crate::wire::{reply, trace};
 
 pub(crate) use chunks::{Chunks, Made, collect};
@@ -40,7 +46,7 @@ pub(crate) use completion::{Completion, Respond};
 pub(crate) use exchange::{Exchange, authorize};
 pub(crate) use import::Import;
 
-use endpoint::{Endpoint, Route};
+use endpoint::Route;
 
 /// A request whose head and body passed all checks, for its handler.
 pub(crate) struct Call<'c> {
@@ -123,42 +129,3 @@ impl From<EngineError> for Failure {
 }
 
 type Handled = Result<Completion, Failure>;
-
-fn run(call: &Call<'_>) -> Handled {
-    match call.route.endpoint {
-        Endpoint::GetUserInformation => information::get_user_information(call),
-        Endpoint::Get24HourActivity => information::get_24_hour_activity(call),
-        Endpoint::GetAdminActivity => information::get_admin_activity(call),
-        Endpoint::RemoveWorkSpaceDbEntry => Ok(information::remove_work_space_db_entry(call)),
-        Endpoint::GetAllWorkSpaces => information::get_all_work_spaces(call),
-        Endpoint::GetWorkSpacesOnLitigationHold => {
-            information::get_work_spaces_on_litigation_hold(call)
-        }
-        Endpoint::Act(action) => Ok(actions::act(call, action)),
-        Endpoint::Post(stream) => stats::post(call, stream),
-        Endpoint::Test => Ok(Completion::Response(reply::empty())),
-        Endpoint::QueueCount => Ok(stats::queue_count(call)),
-        Endpoint::ListWorkspaces => operator::list_workspaces(call),
-        Endpoint::ImportWorkspaces => operator::import_workspaces(call),
-        Endpoint::GetWorkspace => operator::get_workspace(call),
-        Endpoint::PutWorkspace => operator::put_workspace(call),
-        Endpoint::PlaceHold => operator::place_hold(call),
-        Endpoint::ReleaseHold => Ok(operator::release_hold(call)),
-        Endpoint::PostBatch => operator::post_batch(call),
-        Endpoint::RemoveTelemetry => operator::remove_telemetry(call),
-        Endpoint::History(stream) => operator::history(call, stream),
-        Endpoint::ListActions => outbox::list(call),
-        Endpoint::DispatchAction => outbox::dispatch(call),
-        Endpoint::NoteAction => outbox::note(call),
-        Endpoint::CompleteAction => outbox::complete(call),
-        Endpoint::FailAction => outbox::fail(call),
-        Endpoint::ListAudit => operator::list_audit(call),
-        Endpoint::ListKeys => operator::list_keys(call),
-        Endpoint::IssueKey => operator::issue_key(call),
-        Endpoint::Query(question) => query::answer(call, question),
-        Endpoint::Export => query::export(call),
-        Endpoint::RevokeKey => operator::revoke_key(call),
-        Endpoint::GetEvents => events::get_events(call),
-        Endpoint::GetKey => query::key(call),
-    }
-}

@@ -7,36 +7,26 @@ use crate::domain::validation;
 use crate::engine_core::Outcomes;
 use crate::error::EngineError;
 use crate::model::{
-    AuditAction, AuditResult, IssuedKey, Stream, TelemetrySelection, WorkspaceView,
+    AuditAction, AuditEntry, AuditResult, IssuedKey, Stream, TelemetrySelection, WorkspaceView,
 };
 use crate::mutation::{IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey};
 use crate::store::telemetry::queue::Wanted;
-use crate::view::audit::AuditQuery;
+use crate::view::audit::{AuditQuery, AuditRows};
 use crate::view::history::{self as views, HistoryQuery};
-use crate::view::workspaces::{self, Listing, Matcher, Term, WorkspaceFilter};
+use crate::view::workspaces::{self, Listing, Matcher};
 use crate::wire::body;
+use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::batch::BatchLines;
+use super::chunks::Page;
 use super::import::Import;
-use super::information::{page, page_limit};
+use super::information::page;
 use super::{Call, Completion, Handled, chunks};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
-    let text = |name| call.query.text(name).filter(|text| !text.is_empty());
-    let value = |name| text(name).map(Term::Is);
-    let filter = WorkspaceFilter {
-        work_sp_id: None,
-        state: value("state"),
-        username: value("username"),
-        region: value("region"),
-        directory_id: value("directoryId"),
-        running_mode: value("runningMode"),
-        compute_type_name: value("computeTypeName"),
-        q: text("q"),
-    };
-    let listing = Listing::Filtered(Box::new(Matcher::new(&filter)));
+    let listing = Listing::Filtered(Box::new(Matcher::new(&call.query.filter_of_values()?)));
     page(call, listing, reply::JSON)
 }
 
@@ -76,9 +66,9 @@ pub(super) fn place_hold(call: &Call<'_>) -> Handled {
     Ok(call.write(place, |view| workspace_response(&view)))
 }
 
-pub(super) fn release_hold(call: &Call<'_>) -> Completion {
+pub(super) fn release_hold(call: &Call<'_>) -> Handled {
     let (id, by) = (call.segment().to_owned(), call.caller());
-    call.write(ReleaseHold { id, by }, |view| workspace_response(&view))
+    Ok(call.write(ReleaseHold { id, by }, |view| workspace_response(&view)))
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {
@@ -89,9 +79,8 @@ pub(super) fn post_batch(call: &Call<'_>) -> Handled {
 
 pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
     let query = call.query;
-    let text = |name| query.text(name).filter(|text| !text.is_empty());
     let selection = TelemetrySelection {
-        instance_id: text("instance"),
+        instance_id: query.filled("instance"),
         stream: query.one_of("stream", &Stream::ALL, Stream::name)?,
         before: query.moment_of_removal("before", call.core.now())?,
     };
@@ -112,7 +101,7 @@ pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
         instance_id,
         from: call.query.time("from")?,
         to: call.query.time("to")?,
-        limit: u32::try_from(page_limit(call)?).unwrap_or(1),
+        limit: call.query.limit()?,
         next_token: call.query.text("nextToken"),
     };
     let wanted = Wanted::Instance(stream, &query.instance_id);
@@ -125,23 +114,20 @@ pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
 
 pub(super) fn list_audit(call: &Call<'_>) -> Handled {
     let query = call.query;
-    let text = |name| query.text(name).filter(|text| !text.is_empty());
     let wanted = AuditQuery {
         from: query.time("from")?,
         to: query.time("to")?,
-        workspace_id: text("workSpaceId"),
-        requester: text("requester"),
+        workspace_id: query.filled("workSpaceId"),
+        requester: query.filled("requester"),
         action: query.one_of("action", &AuditAction::ALL, AuditAction::as_str)?,
         result: query.one_of("result", &AuditResult::ALL, AuditResult::as_str)?,
-        limit: u32::try_from(page_limit(call)?).unwrap_or(1),
+        limit: query.limit()?,
         next_token: query.text("nextToken"),
     };
-    let rows = chunks::AuditRows::page(call.core, wanted)?;
-    call.list(
-        reply::JSON,
-        ListBody::page(r#"{"activities":["#),
-        Box::new(rows),
-    )
+    let item = |json: &mut Json, row: AuditEntry| reply::audit_item(json, &row);
+    let rows = Page::new(call.core, AuditRows::page(wanted)?, item, reply::page_end);
+    let body = ListBody::page(r#"{"activities":["#);
+    call.list(reply::JSON, body, Box::new(rows))
 }
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {

@@ -1,25 +1,27 @@
 //! The outbox, for a provider that makes actions happen.
 
-use crate::model::ActionState;
+use crate::model::{ActionState, PendingAction};
 use crate::mutation::{CompleteAction, DispatchAction, FailAction, NoteAction};
-use crate::view::actions::ActionQuery;
+use crate::view::actions::{ActionQuery, Actions};
 use crate::wire::body;
+use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
-use super::information::page_limit;
-use super::{Call, Handled, chunks};
+use super::chunks::Page;
+use super::{Call, Handled};
 
 pub(super) fn list(call: &Call<'_>) -> Handled {
     let query = call.query;
     let state = query.one_of("state", &ActionState::ALL, ActionState::as_str)?;
     let wanted = ActionQuery {
         state: state.unwrap_or_default(),
-        workspace_id: query.text("workSpaceId").filter(|id| !id.is_empty()),
-        limit: u32::try_from(page_limit(call)?).unwrap_or(1),
+        workspace_id: query.filled("workSpaceId"),
+        limit: query.limit()?,
         next_token: query.text("nextToken"),
     };
-    let actions = chunks::Actions::new(call.core, &wanted)?;
+    let item = |json: &mut Json, action: PendingAction| json.value(&action);
+    let actions = Page::new(call.core, Actions::page(&wanted)?, item, reply::page_end).durable();
     let body = ListBody::page(r#"{"actions":["#);
     call.list(reply::JSON, body, Box::new(actions))
 }
@@ -33,7 +35,7 @@ pub(super) fn dispatch(call: &Call<'_>) -> Handled {
     }))
 }
 
-pub(super) fn note(call: &Call<'_>) -> Handled {
+pub(super) fn note_action(call: &Call<'_>) -> Handled {
     let (attempt, note) = body::note_body(call.body)?;
     let id = call.number()?;
     let note = NoteAction { id, attempt, note };

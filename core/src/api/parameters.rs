@@ -1,106 +1,120 @@
-//! The query parameters of the endpoints, for the table in `routes.rs`.
+//! Query parameters, and those of the endpoints in the groups of which the rows of `routes.rs` are made.
 
-use crate::limits::{PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use crate::limits::{
+    ADMIN_ACTIVITIES_DEFAULT, PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
+};
 
-use super::endpoint::{Param, ParamKind};
+/// A query parameter. Every one is optional unless `required`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Name, as documented.
+    pub name: &'static str,
+    /// Its type and bounds.
+    pub kind: ParamKind,
+    /// Whether the call is refused without it.
+    pub required: bool,
+}
+
+/// The type of a query parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A string.
+    Text,
+    /// A date-time.
+    Time,
+    /// A date-time, or a time before now such as `-24h`.
+    Moment,
+    /// A duration, such as `5m`.
+    Duration,
+    /// A whole number, not negative.
+    Number,
+    /// `true` or `false`, which is the default.
+    Flag,
+    /// An int32 with inclusive bounds and a default.
+    Int32 {
+        /// Least accepted value.
+        min: i32,
+        /// Greatest accepted value.
+        max: i32,
+        /// Value when absent.
+        default: i32,
+    },
+}
+
+/// A group of parameters that is one row's own, or a part of several.
+type Group = &'static [Param];
+
+const fn param(name: &'static str, kind: ParamKind) -> Param {
+    Param {
+        name,
+        kind,
+        required: false,
+    }
+}
 
 pub(super) const fn text(name: &'static str) -> Param {
+    param(name, ParamKind::Text)
+}
+
+pub(super) const fn required(name: &'static str) -> Param {
     Param {
-        name,
-        kind: ParamKind::Text,
-        required: false,
+        required: true,
+        ..text(name)
     }
 }
 
-const fn time(name: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Time,
-        required: false,
-    }
+pub(super) const fn flag(name: &'static str) -> Param {
+    param(name, ParamKind::Flag)
 }
 
-const fn moment(name: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Moment,
-        required: false,
-    }
+pub(super) const fn number(name: &'static str) -> Param {
+    param(name, ParamKind::Number)
 }
 
-const fn duration(name: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Duration,
-        required: false,
-    }
+pub(super) const fn moment(name: &'static str) -> Param {
+    param(name, ParamKind::Moment)
 }
 
-pub(super) const REMOVAL_PARAMS: &[Param] = &[text("instance"), text("stream"), moment("before")];
+pub(super) const fn duration(name: &'static str) -> Param {
+    param(name, ParamKind::Duration)
+}
 
-pub(super) const FORCE: Param = Param {
-    name: "force",
-    kind: ParamKind::Flag,
-    required: false,
-};
-
-pub(super) const OVERRIDE: Param = Param {
-    name: "override",
-    ..FORCE
-};
+const fn int32(name: &'static str, min: i32, max: i32, default: i32) -> Param {
+    param(name, ParamKind::Int32 { min, max, default })
+}
 
 /// Of a list: whether it is read for an export, which the audit has a row of.
-pub(super) const EXPORT: Param = Param {
-    name: "export",
-    ..FORCE
-};
-
+pub(super) const EXPORT: Param = flag("export");
 /// Where a page of a list begins.
 pub(super) const NEXT_TOKEN: Param = text("nextToken");
-
-const LIMIT: Param = Param {
-    name: "limit",
-    kind: ParamKind::Int32 {
-        min: 1,
-        max: PAGE_ITEMS_MAX,
-        default: PAGE_ITEMS_DEFAULT,
-    },
-    required: false,
-};
-
-/// More rows fit a page of columns.
-const LIMIT_OF_COLUMNS: Param = Param {
-    kind: ParamKind::Int32 {
-        min: 1,
-        max: PAGE_COLUMNS_MAX,
-        default: PAGE_ITEMS_DEFAULT,
-    },
-    ..LIMIT
-};
-
 /// In which form rows are written.
 pub(super) const FORMAT: Param = text("format");
+pub(super) const SORT: Param = text("sort");
 
-pub(super) const PREVIEW_PARAMS: &[Param] = &[text("fields"), FORMAT];
+const LIMIT: Param = int32("limit", 1, PAGE_ITEMS_MAX, PAGE_ITEMS_DEFAULT);
+/// More rows fit a page of columns.
+const LIMIT_OF_COLUMNS: Param = int32("limit", 1, PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT);
 
-pub(super) const PAGING: &[Param] = &[LIMIT, NEXT_TOKEN];
+pub(super) const NUMBER_OF_ACTIVITIES: Param = int32(
+    "numberOfActivities",
+    i32::MIN,
+    i32::MAX,
+    ADMIN_ACTIVITIES_DEFAULT,
+);
 
-pub(super) const NUMBER_OF_ACTIVITIES: Param = Param {
-    name: "numberOfActivities",
-    kind: ParamKind::Int32 {
-        min: i32::MIN,
-        max: i32::MAX,
-        default: crate::limits::ADMIN_ACTIVITIES_DEFAULT,
-    },
-    required: false,
-};
+pub(super) const PAGING: Group = &[LIMIT, NEXT_TOKEN];
+pub(super) const PAGING_OF_COLUMNS: Group = &[LIMIT_OF_COLUMNS, NEXT_TOKEN];
 
-pub(super) const ACTION_PARAMS: &[Param] =
-    &[text("samAccount"), text("workSpaceId"), text("requester")];
-pub(super) const CHANGE_PARAMS: &[Param] =
-    &[text("workSpaceId"), text("requester"), text("computeType")];
+/// How rows are written.
+pub(super) const SHAPE: Group = &[text("fields"), FORMAT];
 
-pub(super) const WORKSPACE_FILTERS: &[Param] = &[
+/// A range of time.
+pub(super) const RANGE: Group = &[moment("from"), moment("to")];
+/// A range of date-times alone.
+pub(super) const TIMES: Group = &[param("from", ParamKind::Time), param("to", ParamKind::Time)];
+
+/// The filters of workspaces.
+pub(super) const WORKSPACES: Group = &[
     text("state"),
     text("username"),
     text("region"),
@@ -108,180 +122,9 @@ pub(super) const WORKSPACE_FILTERS: &[Param] = &[
     text("runningMode"),
     text("computeTypeName"),
     text("q"),
-    LIMIT,
-    NEXT_TOKEN,
-    EXPORT,
 ];
 
-pub(super) const EXPORT_PARAMS: &[Param] = &[
-    Param {
-        required: true,
-        ..text("stream")
-    },
-    moment("from"),
-    moment("to"),
-    text("instanceId"),
-    FORMAT,
-];
+/// The filters of questions about groups of desktops.
+pub(super) const GROUPS: Group = &[text("region"), text("runningMode"), text("computeTypeName")];
 
-/// The filters of workspaces, and the parameters of a page of rows.
-pub(super) const HOLDS: &[Param] = &[
-    text("workSpId"),
-    text("state"),
-    text("username"),
-    text("region"),
-    text("directoryId"),
-    text("runningMode"),
-    text("computeTypeName"),
-    text("q"),
-    text("sort"),
-    text("fields"),
-    FORMAT,
-    LIMIT,
-    NEXT_TOKEN,
-    EXPORT,
-];
-
-/// The same with a window, and with more rows on a page of columns.
-pub(super) const WORKSPACE_ROWS: &[Param] = &[
-    text("workSpId"),
-    text("state"),
-    text("username"),
-    text("region"),
-    text("directoryId"),
-    text("runningMode"),
-    text("computeTypeName"),
-    text("q"),
-    duration("window"),
-    text("sort"),
-    text("fields"),
-    FORMAT,
-    LIMIT_OF_COLUMNS,
-    NEXT_TOKEN,
-    EXPORT,
-];
-
-pub(super) const ADVICE_PARAMS: &[Param] = &[
-    moment("from"),
-    moment("to"),
-    text("workSpId"),
-    text("state"),
-    text("username"),
-    text("region"),
-    text("directoryId"),
-    text("runningMode"),
-    text("computeTypeName"),
-    text("q"),
-    text("fields"),
-    FORMAT,
-    LIMIT,
-    NEXT_TOKEN,
-];
-
-pub(super) const PROCESSES_PARAMS: &[Param] = &[
-    text("instanceId"),
-    moment("from"),
-    moment("to"),
-    text("sort"),
-    text("fields"),
-    FORMAT,
-    LIMIT,
-    NEXT_TOKEN,
-];
-
-pub(super) const TIMELINE_PARAMS: &[Param] = &[
-    Param {
-        required: true,
-        ..text("workSpaceId")
-    },
-    moment("from"),
-    moment("to"),
-    text("fields"),
-    FORMAT,
-    LIMIT,
-    NEXT_TOKEN,
-];
-
-pub(super) const TOP_PARAMS: &[Param] = &[
-    Param {
-        required: true,
-        ..text("metric")
-    },
-    text("statistic"),
-    moment("from"),
-    moment("to"),
-    text("fields"),
-    FORMAT,
-    LIMIT,
-    NEXT_TOKEN,
-];
-
-pub(super) const SERIES: &[Param] = &[
-    text("instanceId"),
-    text("metrics"),
-    moment("from"),
-    moment("to"),
-    duration("step"),
-    text("region"),
-    text("runningMode"),
-    text("computeTypeName"),
-    text("fields"),
-    FORMAT,
-];
-
-pub(super) const STARTUPS: &[Param] = &[
-    moment("from"),
-    moment("to"),
-    duration("step"),
-    text("region"),
-    text("runningMode"),
-    text("computeTypeName"),
-    text("fields"),
-    FORMAT,
-];
-
-pub(super) const HEATMAP: &[Param] = &[
-    text("of"),
-    moment("from"),
-    moment("to"),
-    text("offset"),
-    text("fields"),
-    FORMAT,
-];
-
-pub(super) const HISTORY_PARAMS: &[Param] = &[
-    Param {
-        name: "instanceId",
-        kind: ParamKind::Text,
-        required: true,
-    },
-    time("from"),
-    time("to"),
-    LIMIT,
-    NEXT_TOKEN,
-];
-
-pub(super) const ACTION_FILTERS: &[Param] =
-    &[text("state"), text("workSpaceId"), LIMIT, NEXT_TOKEN];
-
-pub(super) const AUDIT_FILTERS: &[Param] = &[
-    time("from"),
-    time("to"),
-    text("workSpaceId"),
-    text("requester"),
-    text("action"),
-    text("result"),
-    LIMIT,
-    NEXT_TOKEN,
-    EXPORT,
-];
-
-pub(super) const EVENT_PARAMS: &[Param] = &[
-    Param {
-        name: "after",
-        kind: ParamKind::Number,
-        required: false,
-    },
-    LIMIT,
-    NEXT_TOKEN,
-];
+pub(super) const ACTION: Group = &[text("samAccount"), text("workSpaceId"), text("requester")];

@@ -2,7 +2,7 @@
 
 use matchit::Router as Matcher;
 
-use crate::wire::query::decode_segment;
+use crate::domain::query::decode_segment;
 
 use super::endpoint::{Method, Route};
 use super::routes::ROUTES;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_found_in_any_case_and_with_a_slash_behind() {
+    fn path_in_any_case_or_with_a_final_slash_finds_its_row() {
         for expected in ROUTES {
             let path = expected
                 .path
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_a_path_is_not_found() {
+    fn path_that_differs_finds_nothing() {
         for path in [
             "",
             "/",
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn allow_is_exact() {
+    fn method_not_allowed_names_the_methods_of_the_path() {
         let not_allowed = |method, path| match found(method, path) {
             Found::MethodNotAllowed(allow) => allow,
             other @ (Found::Route { .. } | Found::Nothing) => panic!("{other:?}"),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_keep_their_case_and_are_decoded_once() {
+    fn segment_keeps_its_case_and_is_decoded_once() {
         match found("GET", "/Operator/Workspaces/Ws%2D1%2520") {
             Found::Route { segments, .. } => assert_eq!(segments, ["Ws-1%20"]),
             other @ (Found::MethodNotAllowed(_) | Found::Nothing) => panic!("{other:?}"),

@@ -3,15 +3,24 @@
 //! The router, the key check, the body limits, the generator of the OpenAPI document and the conformance suite all read these rows.
 
 use crate::model::{Action, AuditAction, Question, Scope, Stream};
+use crate::view::query::Ask;
+use crate::view::query::advice::AdviceQuery;
+use crate::view::query::heatmap::HeatmapQuery;
+use crate::view::query::holds::HoldsQuery;
+use crate::view::query::processes::ProcessesQuery;
+use crate::view::query::series::SeriesQuery;
+use crate::view::query::startup::StartupQuery;
+use crate::view::query::timeline::TimelineQuery;
+use crate::view::query::top::TopQuery;
+use crate::view::query::workspaces::WorkspaceRowsQuery;
 use crate::wire::problem::Code;
 
-use super::endpoint::{Access, Answer, Endpoint, Method, Param, RequestBody, Route, Work};
+use super::endpoint::{Access, Answer, Handler, Method, RequestBody, Route};
 use super::parameters::{
-    ACTION_FILTERS, ACTION_PARAMS, ADVICE_PARAMS, AUDIT_FILTERS, CHANGE_PARAMS, EVENT_PARAMS,
-    EXPORT_PARAMS, FORCE, HEATMAP, HISTORY_PARAMS, HOLDS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING,
-    PREVIEW_PARAMS, PROCESSES_PARAMS, REMOVAL_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS,
-    TOP_PARAMS, WORKSPACE_FILTERS, WORKSPACE_ROWS, text,
+    ACTION, FORMAT, GROUPS, NUMBER_OF_ACTIVITIES, PAGING, PAGING_OF_COLUMNS, Param, RANGE, SHAPE,
+    SORT, TIMES, WORKSPACES, duration, flag, moment, number, required, text,
 };
+use super::{Call, Handled, actions, events, information, operator, outbox, query, stats};
 
 const ACTION_PROBLEMS: &[Code] = &[
     Code::WorkSpaceNotFound,
@@ -27,228 +36,176 @@ const ACTION_PROBLEMS_UNDER_HOLD: &[Code] = &[
     Code::LitigationHold,
 ];
 
+/// A read with the scope of the Information area.
 const fn information(
-    endpoint: Endpoint,
     operation_id: &'static str,
     path: &'static str,
-    query: &'static [Param],
+    handle: fn(&Call<'_>) -> Handled,
     answer: Answer,
-    problems: &'static [Code],
 ) -> Route {
-    Route {
-        endpoint,
-        operation_id,
-        method: Method::Get,
-        path,
-        access: Access::Key(Scope::Read),
-        query,
-        body: RequestBody::None,
-        answer,
-        work: Work::Slow,
-        audited: None,
-        problems,
-    }
+    let access = Access::Key(Scope::Read);
+    let handler = Handler::Call(handle);
+    Route::new(operation_id, (Method::Get, path), access, handler, answer).slow()
 }
 
 const fn action(
     action: Action,
     operation_id: &'static str,
     path: &'static str,
-    query: &'static [Param],
     problems: &'static [Code],
 ) -> Route {
-    Route {
-        endpoint: Endpoint::Act(action),
+    let access = Access::Key(Scope::Act);
+    let handler = Handler::Action(actions::act, action);
+    Route::new(
         operation_id,
-        method: Method::Post,
-        path,
-        access: Access::Key(Scope::Act),
-        query,
-        body: RequestBody::None,
-        answer: Answer::Empty,
-        work: Work::Quick,
-        audited: Some(AuditAction::Lifecycle(action)),
-        problems,
-    }
+        (Method::Post, path),
+        access,
+        handler,
+        Answer::Empty,
+    )
+    .query(&[ACTION])
+    .audited(AuditAction::Lifecycle(action))
+    .problems(problems)
 }
 
 const fn stats(
-    endpoint: Endpoint,
     operation_id: &'static str,
-    method: Method,
     path: &'static str,
-    body: RequestBody,
+    handle: fn(&Call<'_>) -> Handled,
     answer: Answer,
 ) -> Route {
-    Route {
-        endpoint,
+    let handler = Handler::Call(handle);
+    Route::new(
         operation_id,
-        method,
-        path,
-        access: Access::Telemetry,
-        query: &[],
-        body,
+        (Method::Get, path),
+        Access::Telemetry,
+        handler,
         answer,
-        work: Work::Quick,
-        audited: None,
-        problems: match body {
-            RequestBody::Record(_) => &[Code::QueueFull],
-            RequestBody::None
-            | RequestBody::Batch
-            | RequestBody::Workspace
-            | RequestBody::Workspaces
-            | RequestBody::Hold
-            | RequestBody::NewKey
-            | RequestBody::ActionFailure
-            | RequestBody::ActionDispatch
-            | RequestBody::ActionNote
-            | RequestBody::Preview => &[],
-        },
-    }
+    )
+}
+
+const fn post(stream: Stream, operation_id: &'static str, path: &'static str) -> Route {
+    let handler = Handler::Stream(stats::post, stream);
+    let access = Access::Telemetry;
+    Route::new(
+        operation_id,
+        (Method::Post, path),
+        access,
+        handler,
+        Answer::Empty,
+    )
+    .body(RequestBody::Record(stream))
+    .problems(&[Code::QueueFull])
 }
 
 const fn operator(
-    endpoint: Endpoint,
     operation_id: &'static str,
     method: Method,
     path: &'static str,
-    body: RequestBody,
+    handle: fn(&Call<'_>) -> Handled,
     answer: Answer,
-    problems: &'static [Code],
 ) -> Route {
-    Route {
-        endpoint,
+    let access = Access::Key(Scope::Admin);
+    Route::new(
         operation_id,
-        method,
-        path,
-        access: Access::Key(Scope::Admin),
-        query: &[],
-        body,
+        (method, path),
+        access,
+        Handler::Call(handle),
         answer,
-        work: Work::Quick,
-        audited: None,
-        problems,
-    }
+    )
 }
 
-const fn with_query(mut route: Route, query: &'static [Param]) -> Route {
-    route.query = query;
-    route
+/// A question about the fleet that its query asks.
+const fn question<Q>(operation_id: &'static str, path: &'static str) -> Route
+where
+    Q: Ask,
+    Q::Answer: query::Page,
+{
+    let answer = Answer::Rows(Q::QUESTION);
+    information(operation_id, path, query::rows::<Q>, answer)
 }
 
-const fn audited(action: AuditAction, mut route: Route) -> Route {
-    route.audited = Some(action);
-    route
-}
-
-const fn slow(mut route: Route) -> Route {
-    route.work = Work::Slow;
-    route
-}
+const HISTORY: &[&[Param]] = &[&[required("instanceId")], TIMES, PAGING];
 
 /// Histories are read with the scope of the Information area.
 const fn history(stream: Stream, operation_id: &'static str, path: &'static str) -> Route {
+    let access = Access::Key(Scope::Read);
+    let handler = Handler::Stream(operator::history, stream);
     let answer = Answer::History(stream);
-    let endpoint = Endpoint::History(stream);
-    information(endpoint, operation_id, path, HISTORY_PARAMS, answer, &[])
-}
-
-/// Questions about the fleet are read with the scope of the Information area.
-const fn question(
-    question: Question,
-    operation_id: &'static str,
-    path: &'static str,
-    query: &'static [Param],
-) -> Route {
-    let answer = Answer::Rows(question);
-    let endpoint = Endpoint::Query(question);
-    information(endpoint, operation_id, path, query, answer, &[])
+    Route::new(operation_id, (Method::Get, path), access, handler, answer)
+        .query(HISTORY)
+        .slow()
 }
 
 /// Every endpoint, in the order of the interface document, then the operator surface, then the questions about the fleet.
 #[rustfmt::skip]
 pub static ROUTES: &[Route] = &[
-    information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
-    information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
-    information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
-    Route {
-        endpoint: Endpoint::RemoveWorkSpaceDbEntry,
-        operation_id: "removeWorkSpaceDbEntry",
-        method: Method::Post,
-        path: "/api/Information/RemoveWorkSpaceDbEntry",
-        access: Access::Key(Scope::Act),
-        query: &[text("workSpaceId")],
-        body: RequestBody::None,
-        answer: Answer::Removed,
-        work: Work::Quick,
-        audited: Some(AuditAction::RemoveWorkspace),
-        problems: &[Code::WorkSpaceNotFound, Code::LitigationHold, Code::OperationInProgress],
-    },
-    information(Endpoint::GetAllWorkSpaces, "getAllWorkSpaces", "/api/Information/GetAllWorkSpaces", PAGING, Answer::NegotiatedPage, &[]),
-    information(Endpoint::GetWorkSpacesOnLitigationHold, "getWorkSpacesOnLitigationHold", "/api/Information/GetWorkSpacesOnLitigationHold", PAGING, Answer::NegotiatedPage, &[]),
+    information("getUserInformation", "/api/Information/GetUserInformation", information::get_user_information, Answer::User).query(&[&[text("username")]]).problems(&[Code::UserNotFound]),
+    information("get24HourActivity", "/api/Information/Get24HourActivity", information::get_24_hour_activity, Answer::Activities),
+    information("getAdminActivity", "/api/Information/GetAdminActivity", information::get_admin_activity, Answer::AuditRows).query(&[&[NUMBER_OF_ACTIVITIES]]),
+    Route::new("removeWorkSpaceDbEntry", (Method::Post, "/api/Information/RemoveWorkSpaceDbEntry"), Access::Key(Scope::Act), Handler::Call(information::remove_work_space_db_entry), Answer::Removed)
+        .query(&[&[text("workSpaceId")]]).audited(AuditAction::RemoveWorkspace).problems(&[Code::WorkSpaceNotFound, Code::LitigationHold, Code::OperationInProgress]),
+    information("getAllWorkSpaces", "/api/Information/GetAllWorkSpaces", information::get_all_work_spaces, Answer::NegotiatedPage).query(&[PAGING]),
+    information("getWorkSpacesOnLitigationHold", "/api/Information/GetWorkSpacesOnLitigationHold", information::get_work_spaces_on_litigation_hold, Answer::NegotiatedPage).query(&[PAGING]),
 
-    action(Action::Reboot, "rebootWorkSpace", "/api/Actions/RebootWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS),
-    action(Action::RecoveryReboot, "recoveryRebootWorkSpace", "/api/Actions/RecoveryRebootWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS),
-    action(Action::Rebuild, "rebuildWorkSpace", "/api/Actions/RebuildWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS_UNDER_HOLD),
-    action(Action::Restore, "restoreWorkSpace", "/api/Actions/RestoreWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS_UNDER_HOLD),
-    action(Action::Terminate, "terminateWorkSpace", "/api/Actions/TerminateWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS_UNDER_HOLD),
-    action(Action::Start, "startWorkSpace", "/api/Actions/StartWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS),
-    action(Action::ChangeComputeType, "changeComputeType", "/api/Actions/ChangeComputeType", CHANGE_PARAMS,
-        &[Code::WorkSpaceNotFound, Code::InvalidResourceState, Code::OperationInProgress, Code::UnsupportedConfiguration]),
+    action(Action::Reboot, "rebootWorkSpace", "/api/Actions/RebootWorkSpace", ACTION_PROBLEMS),
+    action(Action::RecoveryReboot, "recoveryRebootWorkSpace", "/api/Actions/RecoveryRebootWorkSpace", ACTION_PROBLEMS),
+    action(Action::Rebuild, "rebuildWorkSpace", "/api/Actions/RebuildWorkSpace", ACTION_PROBLEMS_UNDER_HOLD),
+    action(Action::Restore, "restoreWorkSpace", "/api/Actions/RestoreWorkSpace", ACTION_PROBLEMS_UNDER_HOLD),
+    action(Action::Terminate, "terminateWorkSpace", "/api/Actions/TerminateWorkSpace", ACTION_PROBLEMS_UNDER_HOLD),
+    action(Action::Start, "startWorkSpace", "/api/Actions/StartWorkSpace", ACTION_PROBLEMS),
+    action(Action::ChangeComputeType, "changeComputeType", "/api/Actions/ChangeComputeType", &[Code::WorkSpaceNotFound, Code::InvalidResourceState, Code::OperationInProgress, Code::UnsupportedConfiguration])
+        .query(&[&[text("workSpaceId"), text("requester"), text("computeType")]]),
 
-    stats(Endpoint::Post(Stream::Stats), "postStats", Method::Post, "/api/Stats/Post", RequestBody::Record(Stream::Stats), Answer::Empty),
-    stats(Endpoint::Test, "testStats", Method::Get, "/api/Stats/Test", RequestBody::None, Answer::Empty),
-    stats(Endpoint::QueueCount, "getQueueCount", Method::Get, "/api/Stats/queue/count", RequestBody::None, Answer::Count),
-    stats(Endpoint::Post(Stream::Activity), "postActivity", Method::Post, "/api/Stats/PostActivity", RequestBody::Record(Stream::Activity), Answer::Empty),
-    stats(Endpoint::Post(Stream::Startup), "postStartupMetrics", Method::Post, "/api/Stats/PostStartupMetrics", RequestBody::Record(Stream::Startup), Answer::Empty),
-    stats(Endpoint::Post(Stream::Processes), "postProcesses", Method::Post, "/api/Stats/PostProcesses", RequestBody::Record(Stream::Processes), Answer::Empty),
+    post(Stream::Stats, "postStats", "/api/Stats/Post"),
+    stats("testStats", "/api/Stats/Test", stats::test, Answer::Empty),
+    stats("getQueueCount", "/api/Stats/queue/count", stats::queue_count, Answer::Count),
+    post(Stream::Activity, "postActivity", "/api/Stats/PostActivity"),
+    post(Stream::Startup, "postStartupMetrics", "/api/Stats/PostStartupMetrics"),
+    post(Stream::Processes, "postProcesses", "/api/Stats/PostProcesses"),
 
-    slow(with_query(operator(Endpoint::ListWorkspaces, "listWorkspaces", Method::Get, "/operator/workspaces", RequestBody::None, Answer::Page, &[]), WORKSPACE_FILTERS)),
-    audited(AuditAction::ImportWorkspaces, operator(Endpoint::ImportWorkspaces, "importWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Imported, &[])),
-    operator(Endpoint::GetWorkspace, "getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
-    audited(AuditAction::UpdateWorkspace, with_query(operator(Endpoint::PutWorkspace, "putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", RequestBody::Workspace, Answer::WorkspaceView, &[Code::OperationInProgress, Code::LitigationHold]), &[OVERRIDE])),
-    audited(AuditAction::PlaceHold, operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound])),
-    audited(AuditAction::ReleaseHold, operator(Endpoint::ReleaseHold, "releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound, Code::NotFound])),
-    operator(Endpoint::PostBatch, "postTelemetryBatch", Method::Post, "/operator/telemetry", RequestBody::Batch, Answer::Accepted, &[Code::QueueFull]),
-    slow(audited(AuditAction::RemoveTelemetry, with_query(operator(Endpoint::RemoveTelemetry, "removeTelemetry", Method::Delete, "/operator/telemetry", RequestBody::None, Answer::RemovedTelemetry, &[Code::LitigationHold]), REMOVAL_PARAMS))),
+    operator("listWorkspaces", Method::Get, "/operator/workspaces", operator::list_workspaces, Answer::Page).query(&[WORKSPACES, PAGING]).exported().slow(),
+    operator("importWorkspaces", Method::Post, "/operator/workspaces", operator::import_workspaces, Answer::Imported).body(RequestBody::Workspaces).audited(AuditAction::ImportWorkspaces),
+    operator("getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", operator::get_workspace, Answer::WorkspaceView).problems(&[Code::WorkSpaceNotFound]),
+    operator("putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", operator::put_workspace, Answer::WorkspaceView).query(&[&[flag("override")]]).body(RequestBody::Workspace)
+        .audited(AuditAction::UpdateWorkspace).problems(&[Code::OperationInProgress, Code::LitigationHold]),
+    operator("placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", operator::place_hold, Answer::WorkspaceView).body(RequestBody::Hold)
+        .audited(AuditAction::PlaceHold).problems(&[Code::WorkSpaceNotFound]),
+    operator("releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", operator::release_hold, Answer::WorkspaceView)
+        .audited(AuditAction::ReleaseHold).problems(&[Code::WorkSpaceNotFound, Code::NotFound]),
+    operator("postTelemetryBatch", Method::Post, "/operator/telemetry", operator::post_batch, Answer::Accepted).body(RequestBody::Batch).problems(&[Code::QueueFull]),
+    operator("removeTelemetry", Method::Delete, "/operator/telemetry", operator::remove_telemetry, Answer::RemovedTelemetry).query(&[&[text("instance"), text("stream"), moment("before")]])
+        .audited(AuditAction::RemoveTelemetry).slow().problems(&[Code::LitigationHold]),
     history(Stream::Stats, "getStatsHistory", "/operator/telemetry/stats"),
     history(Stream::Activity, "getActivityHistory", "/operator/telemetry/activity"),
     history(Stream::Startup, "getStartupHistory", "/operator/telemetry/startup"),
     history(Stream::Processes, "getProcessesHistory", "/operator/telemetry/processes"),
-    slow(with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), ACTION_FILTERS)),
-    operator(Endpoint::DispatchAction, "dispatchAction", Method::Post, "/operator/actions/{id}/dispatch", RequestBody::ActionDispatch, Answer::Action, &[Code::NotFound, Code::InvalidResourceState, Code::Cancelled, Code::LitigationHold]),
-    operator(Endpoint::NoteAction, "noteAction", Method::Post, "/operator/actions/{id}/note", RequestBody::ActionNote, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
-    operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
-    operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
-    slow(with_query(operator(Endpoint::ListAudit, "listAudit", Method::Get, "/operator/audit", RequestBody::None, Answer::Audit, &[]), AUDIT_FILTERS)),
-    slow(audited(AuditAction::ListKeys, operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[]))),
-    audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[Code::DuplicateKeyName])),
-    audited(AuditAction::RevokeKey, with_query(operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::LastAdminKey]), &[FORCE])),
+    operator("listActions", Method::Get, "/operator/actions", outbox::list, Answer::Actions).query(&[&[text("state"), text("workSpaceId")], PAGING]).slow(),
+    operator("dispatchAction", Method::Post, "/operator/actions/{id}/dispatch", outbox::dispatch, Answer::Action).body(RequestBody::ActionDispatch)
+        .problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled, Code::LitigationHold]),
+    operator("noteAction", Method::Post, "/operator/actions/{id}/note", outbox::note_action, Answer::Empty).body(RequestBody::ActionNote).problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
+    operator("completeAction", Method::Post, "/operator/actions/{id}/complete", outbox::complete, Answer::Empty).problems(&[Code::NotFound, Code::InvalidResourceState]),
+    operator("failAction", Method::Post, "/operator/actions/{id}/fail", outbox::fail, Answer::Empty).body(RequestBody::ActionFailure).problems(&[Code::NotFound, Code::InvalidResourceState]),
+    operator("listAudit", Method::Get, "/operator/audit", operator::list_audit, Answer::Audit)
+        .query(&[TIMES, &[text("workSpaceId"), text("requester"), text("action"), text("result")], PAGING]).exported().slow(),
+    operator("listKeys", Method::Get, "/operator/keys", operator::list_keys, Answer::Keys).audited(AuditAction::ListKeys).slow(),
+    operator("issueKey", Method::Post, "/operator/keys", operator::issue_key, Answer::IssuedKey).body(RequestBody::NewKey).audited(AuditAction::IssueKey).problems(&[Code::DuplicateKeyName]),
+    operator("revokeKey", Method::Delete, "/operator/keys/{id}", operator::revoke_key, Answer::Empty).query(&[&[flag("force")]])
+        .audited(AuditAction::RevokeKey).problems(&[Code::NotFound, Code::LastAdminKey]),
 
-    Route {
-        work: Work::Quick,
-        ..information(Endpoint::GetKey, "getKey", "/query/key", &[], Answer::Key, &[])
-    },
-    question(Question::Fleet, "queryFleet", "/query/fleet", &[]),
-    question(Question::Workspaces, "queryWorkspaces", "/query/workspaces", WORKSPACE_ROWS),
-    question(Question::Holds, "queryHolds", "/query/holds", HOLDS),
-    question(Question::Top, "queryTop", "/query/top", TOP_PARAMS),
-    Route {
-        method: Method::Post,
-        access: Access::Key(Scope::Act),
-        body: RequestBody::Preview,
-        ..question(Question::Preview, "previewAction", "/query/preview", PREVIEW_PARAMS)
-    },
-    question(Question::Processes, "queryProcesses", "/query/processes", PROCESSES_PARAMS),
-    Route {
-        problems: &[Code::WorkSpaceNotFound],
-        ..question(Question::Timeline, "queryTimeline", "/query/timeline", TIMELINE_PARAMS)
-    },
-    question(Question::Advice, "queryAdvice", "/query/advice", ADVICE_PARAMS),
-    question(Question::Series, "querySeries", "/query/series", SERIES),
-    question(Question::Startup, "queryStartup", "/query/startup", STARTUPS),
-    question(Question::Heatmap, "queryHeatmap", "/query/heatmap", HEATMAP),
-    information(Endpoint::GetEvents, "getEvents", "/query/events", EVENT_PARAMS, Answer::Events, &[]),
-    question(Question::Metrics, "queryMetrics", "/query/metrics", &[]),
-    audited(AuditAction::QueryExport, information(Endpoint::Export, "queryExport", "/query/export", EXPORT_PARAMS, Answer::Export, &[])),
+    Route::new("getKey", (Method::Get, "/query/key"), Access::Key(Scope::Read), Handler::Call(query::key), Answer::Key),
+    information("queryFleet", "/query/fleet", query::fleet, Answer::Rows(Question::Fleet)),
+    question::<WorkspaceRowsQuery>("queryWorkspaces", "/query/workspaces").query(&[&[text("workSpId")], WORKSPACES, &[duration("window"), SORT], SHAPE, PAGING_OF_COLUMNS]).exported(),
+    question::<HoldsQuery>("queryHolds", "/query/holds").query(&[&[text("workSpId")], WORKSPACES, &[SORT], SHAPE, PAGING]).exported(),
+    question::<TopQuery>("queryTop", "/query/top").query(&[&[required("metric"), text("statistic")], RANGE, SHAPE, PAGING]),
+    Route::new("previewAction", (Method::Post, "/query/preview"), Access::Key(Scope::Act), Handler::Call(query::preview), Answer::Rows(Question::Preview)).query(&[SHAPE]).body(RequestBody::Preview).slow(),
+    question::<ProcessesQuery>("queryProcesses", "/query/processes").query(&[&[text("instanceId")], RANGE, &[SORT], SHAPE, PAGING]),
+    question::<TimelineQuery>("queryTimeline", "/query/timeline").query(&[&[required("workSpaceId")], RANGE, SHAPE, PAGING]).problems(&[Code::WorkSpaceNotFound]),
+    question::<AdviceQuery>("queryAdvice", "/query/advice").query(&[RANGE, &[text("workSpId")], WORKSPACES, SHAPE, PAGING]),
+    question::<SeriesQuery>("querySeries", "/query/series").query(&[&[text("instanceId"), text("metrics")], RANGE, &[duration("step")], GROUPS, SHAPE]),
+    question::<StartupQuery>("queryStartup", "/query/startup").query(&[RANGE, &[duration("step")], GROUPS, SHAPE]),
+    question::<HeatmapQuery>("queryHeatmap", "/query/heatmap").query(&[&[text("of")], RANGE, &[text("offset")], SHAPE]),
+    information("getEvents", "/query/events", events::get_events, Answer::Events).query(&[&[number("after")], PAGING]),
+    information("queryMetrics", "/query/metrics", query::metrics, Answer::Rows(Question::Metrics)),
+    information("queryExport", "/query/export", query::export, Answer::Export).query(&[&[required("stream")], RANGE, &[text("instanceId")], &[FORMAT]]).audited(AuditAction::QueryExport),
 ];

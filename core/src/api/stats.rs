@@ -15,6 +15,11 @@ pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
     })
 }
 
-pub(super) fn queue_count(call: &Call<'_>) -> Completion {
-    Completion::Response(reply::ok(reply::JSON, reply::count(call.core.queued())))
+pub(super) fn test(_: &Call<'_>) -> Handled {
+    Ok(Completion::Response(reply::empty()))
+}
+
+pub(super) fn queue_count(call: &Call<'_>) -> Handled {
+    let count = reply::count(call.core.queued());
+    Ok(Completion::Response(reply::ok(reply::JSON, count)))
 }

@@ -10,6 +10,7 @@ pub(crate) mod keys;
 pub(crate) mod lifecycle;
 pub(crate) mod order;
 pub(crate) mod paging;
+pub(crate) mod query;
 pub(crate) mod range;
 pub(crate) mod retention;
 pub(crate) mod steps;

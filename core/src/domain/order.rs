@@ -11,7 +11,7 @@ use crate::limits::{SORT_COLUMNS_MAX, SORT_TEXT_BYTES};
 use crate::model::{Cell, Column, Paging, Question};
 use crate::nearest::nearest;
 
-use super::paging;
+use super::paging::{self, List};
 
 /// One column of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Order {
     pub(crate) fn parse(text: &str, columns: &[Column]) -> Result<Self> {
         let names: Vec<&str> = text.split(',').collect();
         if names.len() > SORT_COLUMNS_MAX {
-            let said = format!("At most {SORT_COLUMNS_MAX} columns can be sorted by.");
-            return Err(EngineError::invalid("sort", said));
+            let message = format!("At most {SORT_COLUMNS_MAX} columns can be sorted by.");
+            return Err(EngineError::invalid("sort", message));
         }
         let by = names.into_iter().map(|name| {
             let (name, descending) = name
@@ -53,7 +53,7 @@ impl Order {
     }
 
     /// Writes the place of a row: `cell` reads its value in a column.
-    fn place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) {
+    fn write_place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) {
         place.clear();
         for by in &self.0 {
             let cell = cell(by.column);
@@ -86,14 +86,14 @@ pub(crate) fn column(parameter: &'static str, name: &str, columns: &[Column]) ->
         return Ok(found);
     }
     let names = || columns.iter().map(|column| column.name);
-    let said = if let Some(nearest) = nearest(name, names()) {
+    let message = if let Some(nearest) = nearest(name, names()) {
         format!("There is no column '{name}'. Did you mean '{nearest}'?")
     } else {
         let names: Vec<&str> = names().collect();
         let names = names.join(", ");
         format!("There is no column '{name}'. The columns are {names}.")
     };
-    Err(EngineError::invalid(parameter, said))
+    Err(EngineError::invalid(parameter, message))
 }
 
 /// Writes bytes that compare as the values do.
@@ -143,12 +143,15 @@ struct Places {
 impl Places {
     #[inline(never)]
     fn new(question: Question, order: Order, paging: &Paging) -> Result<Self> {
-        let after = paging.next_token.as_deref().map(|token| {
-            let place = paging::place_of(question, &order.name(), token);
-            place.ok_or_else(|| {
-                let said = "The value is not a token of this endpoint and sort.";
-                EngineError::invalid("nextToken", said)
-            })
+        let refused = || {
+            let message = "The value is not a token of this endpoint and sort.";
+            EngineError::invalid("nextToken", message)
+        };
+        let name = order.name();
+        let after = paging::position::<Vec<u8>>(List::Rows(question), paging.next_token.as_deref());
+        let after = after.map_err(|_| refused())?.map(|bytes| {
+            let place = bytes.strip_prefix(name.as_slice());
+            place.map(<[u8]>::to_vec).ok_or_else(refused)
         });
         Ok(Self {
             question,
@@ -163,7 +166,7 @@ impl Places {
     /// The slot of a candidate that is kept: the next one, or that of a row that is dropped.
     #[inline(never)]
     fn admit<'c>(&mut self, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) -> Option<usize> {
-        self.order.place(&mut self.candidate, id, cell);
+        self.order.write_place(&mut self.candidate, id, cell);
         let place = &self.candidate;
         if self.after.as_ref().is_some_and(|after| place <= after) {
             return None;
@@ -197,8 +200,10 @@ impl Places {
         let more = kept.len() > self.limit;
         kept.truncate(self.limit);
         let last = kept.last().filter(|_| more);
-        let token =
-            last.map(|(place, _)| paging::after_place(self.question, &self.order.name(), place));
+        let token = last.map(|(place, _)| {
+            let position = [&self.order.name(), place.as_slice()].concat();
+            paging::token(List::Rows(self.question), &position)
+        });
         (kept.into_iter().map(|(_, slot)| slot).collect(), token)
     }
 }

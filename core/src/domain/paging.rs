@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::limits::PAGE_TOKEN_MAX;
 use crate::model::{Question, Stream};
 use crate::timestamp::Timestamp;
@@ -44,14 +44,44 @@ impl List {
     }
 }
 
-/// A token that continues `list` after the workspace `id`.
-pub(crate) fn after_workspace(list: List, id: &str) -> String {
-    encode(list, id.as_bytes())
+/// Where a page of a list ended, as bytes in its token.
+pub(crate) trait Position: Sized {
+    fn to_bytes(&self) -> Vec<u8>;
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
-/// The workspace after which `token` continues `list`; `None` when it is not a token of that list.
-pub(crate) fn workspace_of(list: List, token: &str) -> Option<String> {
-    String::from_utf8(decode(list, token)?).ok()
+/// The number of a row, an event or an action.
+impl Position for u64 {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_le_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(Self::from_le_bytes(bytes.try_into().ok()?))
+    }
+}
+
+/// The id of a workspace.
+impl Position for String {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Self::from_utf8(bytes.to_vec()).ok()
+    }
+}
+
+/// The name of an order and a place in it.
+impl Position for Vec<u8> {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.clone()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(bytes.to_vec())
+    }
 }
 
 /// Where a page of history ended.
@@ -63,74 +93,47 @@ pub(crate) struct HistoryPosition {
     pub(crate) shown: u32,
 }
 
-/// A token that continues the history of `stream` after `position`.
-pub(crate) fn after_record(stream: Stream, position: HistoryPosition) -> String {
-    let (filed_at, received_at) = position.order;
-    let mut bytes = filed_at.ticks().to_le_bytes().to_vec();
-    bytes.extend_from_slice(&received_at.ticks().to_le_bytes());
-    bytes.extend_from_slice(&position.shown.to_le_bytes());
-    encode(List::History(stream), &bytes)
+impl Position for HistoryPosition {
+    fn to_bytes(&self) -> Vec<u8> {
+        let (filed_at, received_at) = self.order;
+        let mut bytes = filed_at.ticks().to_le_bytes().to_vec();
+        bytes.extend_from_slice(&received_at.ticks().to_le_bytes());
+        bytes.extend_from_slice(&self.shown.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (filed_at, rest) = take_time(bytes)?;
+        let (received_at, rest) = take_time(rest)?;
+        Some(Self {
+            order: (filed_at, received_at),
+            shown: u32::from_le_bytes(rest.try_into().ok()?),
+        })
+    }
 }
 
-/// The position after which `token` continues the history of `stream`.
-pub(crate) fn record_of(stream: Stream, token: &str) -> Option<HistoryPosition> {
-    let bytes = decode(List::History(stream), token)?;
-    let (filed_at, rest) = bytes.split_first_chunk()?;
-    let (received_at, rest) = rest.split_first_chunk()?;
-    let time = |bytes: &[u8; 8]| Timestamp::from_ticks(i64::from_le_bytes(*bytes));
-    Some(HistoryPosition {
-        order: (time(filed_at), time(received_at)),
-        shown: u32::from_le_bytes(rest.try_into().ok()?),
-    })
+/// The time at the start of a position, and what follows it.
+pub(crate) fn take_time(bytes: &[u8]) -> Option<(Timestamp, &[u8])> {
+    let (ticks, rest) = bytes.split_first_chunk()?;
+    Some((Timestamp::from_ticks(i64::from_le_bytes(*ticks)), rest))
 }
 
-/// A token that continues the audit before the row of that number.
-pub(crate) fn before_row(id: u64) -> String {
-    encode(List::Audit, &id.to_le_bytes())
+/// The token that continues `list` after `position`.
+pub(crate) fn token(list: List, position: &impl Position) -> String {
+    encode(list, &position.to_bytes())
 }
 
-/// The number of the row before which `token` continues the audit.
-pub(crate) fn row_of(token: &str) -> Option<u64> {
-    let bytes = decode(List::Audit, token)?;
-    Some(u64::from_le_bytes(bytes.try_into().ok()?))
-}
-
-/// A token that continues the rows of `question` after `place`, in the order that `name` stands for.
-pub(crate) fn after_place(question: Question, name: &[u8], place: &[u8]) -> String {
-    encode(List::Rows(question), &[name, place].concat())
-}
-
-/// The place after which `token` continues the rows of `question` in that order.
-pub(crate) fn place_of(question: Question, name: &[u8], token: &str) -> Option<Vec<u8>> {
-    let bytes = decode(List::Rows(question), token)?;
-    bytes.strip_prefix(name).map(<[u8]>::to_vec)
-}
-
-/// The refusal of a token that is not one of the list's.
-pub(crate) fn bad_token() -> EngineError {
-    EngineError::invalid("nextToken", "The value is not a token of this endpoint.")
-}
-
-/// A token that continues the event log after the event of that number.
-pub(crate) fn after_event(id: u64) -> String {
-    encode(List::Events, &id.to_le_bytes())
-}
-
-/// The number of the event after which `token` continues the event log.
-pub(crate) fn event_of(token: &str) -> Option<u64> {
-    let bytes = decode(List::Events, token)?;
-    Some(u64::from_le_bytes(bytes.try_into().ok()?))
-}
-
-/// A token that continues the outbox after the action of that number.
-pub(crate) fn after_action(id: u64) -> String {
-    encode(List::Actions, &id.to_le_bytes())
-}
-
-/// The number of the action after which `token` continues the outbox.
-pub(crate) fn action_of(token: &str) -> Option<u64> {
-    let bytes = decode(List::Actions, token)?;
-    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+/// The position after which `token` continues `list`.
+///
+/// # Errors
+/// A token that is not one of the list's.
+pub(crate) fn position<P: Position>(list: List, token: Option<&str>) -> Result<Option<P>> {
+    let read = |token| decode(list, token).and_then(|bytes| P::from_bytes(&bytes));
+    let bad_token =
+        || EngineError::invalid("nextToken", "The value is not a token of this endpoint.");
+    token
+        .map(|token| read(token).ok_or_else(bad_token))
+        .transpose()
 }
 
 fn encode(list: List, position: &[u8]) -> String {
@@ -164,18 +167,26 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_token_continues_only_its_own_list() {
-        let token = after_workspace(List::All, "ws-1");
-        assert_eq!(workspace_of(List::All, &token).as_deref(), Some("ws-1"));
-        assert_eq!(workspace_of(List::OnHold, &token), None);
-        assert_eq!(workspace_of(List::Filtered, &token), None);
-        assert_eq!(record_of(Stream::Stats, &token), None);
+    fn workspace_of(list: List, text: &str) -> Option<String> {
+        position(list, Some(text)).ok()?
+    }
+
+    fn token_after(id: &str) -> String {
+        token(List::All, &id.to_owned())
     }
 
     #[test]
-    fn every_change_of_a_token_is_noticed() {
-        let token = after_workspace(List::All, "ws-1");
+    fn token_continues_only_its_own_list() {
+        let token = token_after("ws-1");
+        assert_eq!(workspace_of(List::All, &token).as_deref(), Some("ws-1"));
+        assert_eq!(workspace_of(List::OnHold, &token), None);
+        assert_eq!(workspace_of(List::Filtered, &token), None);
+        assert_eq!(workspace_of(List::History(Stream::Stats), &token), None);
+    }
+
+    #[test]
+    fn changed_token_is_refused() {
+        let token = token_after("ws-1");
         for at in 0..token.len() {
             let mut changed = token.clone().into_bytes();
             changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
@@ -188,21 +199,22 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_id_fits() {
+    fn token_of_the_longest_id_fits() {
         let id = "\u{10ffff}".repeat(WORKSPACE_ID_MAX);
-        let token = after_workspace(List::OnHold, &id);
+        let token = token(List::OnHold, &id);
         assert!(token.len() <= PAGE_TOKEN_MAX);
         assert_eq!(workspace_of(List::OnHold, &token), Some(id));
     }
 
     #[test]
-    fn a_history_position_survives() {
-        let position = HistoryPosition {
+    fn history_position_equals_the_one_read_from_its_token() {
+        let written = HistoryPosition {
             order: (Timestamp::MIN, Timestamp::MAX),
             shown: 7,
         };
-        let token = after_record(Stream::Startup, position);
-        assert_eq!(record_of(Stream::Startup, &token), Some(position));
-        assert_eq!(record_of(Stream::Processes, &token), None);
+        let token = token(List::History(Stream::Startup), &written);
+        let read = |stream| position(List::History(stream), Some(&token)).ok();
+        assert_eq!(read(Stream::Startup), Some(Some(written)));
+        assert_eq!(read(Stream::Processes), None);
     }
 }

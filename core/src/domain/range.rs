@@ -62,7 +62,7 @@ pub fn moment(text: &str, now: Timestamp) -> Option<Timestamp> {
 pub(crate) struct Range {
     /// The first moment.
     pub(crate) from: Timestamp,
-    /// The first moment behind it.
+    /// The exclusive end.
     pub(crate) to: Timestamp,
 }
 
@@ -75,8 +75,8 @@ impl Range {
         if from < to {
             return Ok(Self { from, to });
         }
-        let said = format!("It must be before `to`, which is {to}.");
-        Err(EngineError::invalid("from", said))
+        let message = format!("It must be before `to`, which is {to}.");
+        Err(EngineError::invalid("from", message))
     }
 
     /// From `from`, by default `seconds` before `to`, to `to`, by default `now`.
@@ -149,7 +149,7 @@ mod tests {
     fn raised_step_is_said_with_its_reason() {
         let raised =
             |ms, step, least| Range::step_raised(Some(Duration::from_millis(ms)), step, least);
-        for (ms, step, least, said) in [
+        for (ms, step, least, message) in [
             (60_000, 300, 1, "5m: a series has at most 500 points."),
             (500, 1, 1, "1s, the shortest there is."),
             (
@@ -171,8 +171,8 @@ mod tests {
                 "2h: a series has at most 500 points.",
             ),
         ] {
-            let said = format!("The step was raised to {said}");
-            assert_eq!(raised(ms, step, least), Some(said));
+            let message = format!("The step was raised to {message}");
+            assert_eq!(raised(ms, step, least), Some(message));
         }
         assert_eq!(raised(300_000, 300, 1), None);
         assert_eq!(Range::step_raised(None, 300, 1), None);

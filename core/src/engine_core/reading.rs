@@ -1,11 +1,13 @@
 //! Reading at the present moment.
 
+use std::sync::MutexGuard;
+
+use crate::config::Cost;
 use crate::error::Result;
 use crate::locks::lock;
-use crate::model::Rows;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::Reader;
-use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
+use crate::view::query::Readers;
 
 use super::EngineCore;
 
@@ -36,17 +38,26 @@ impl EngineCore {
         reader.unfiled = unfiled;
         Ok(reader)
     }
+}
 
-    /// A page of the workspaces as rows; sorted ones one page at a time.
-    pub(crate) fn workspace_rows(
-        &self,
-        query: &WorkspaceRowsQuery,
-        texts_max: usize,
-    ) -> Result<Rows<WorkspaceRow>> {
-        // Before the lock: what is filed here notifies the observer, which may ask as well.
-        let reader = self.rollup_reader()?;
-        let is_sorted = query.paging.sort.is_some();
-        let _one_at_a_time = is_sorted.then(|| lock(&self.sorting));
-        workspaces::workspaces(&reader, query, texts_max)
+impl Readers for EngineCore {
+    fn tables(&self) -> Result<Reader> {
+        self.reader()
+    }
+
+    fn telemetry(&self, wanted: Wanted<'_>) -> Result<Reader> {
+        self.telemetry_reader(wanted)
+    }
+
+    fn rollups(&self) -> Result<Reader> {
+        self.rollup_reader()
+    }
+
+    fn lock_sorting(&self) -> MutexGuard<'_, ()> {
+        lock(&self.sorting)
+    }
+
+    fn cost(&self) -> &Cost {
+        &self.config.cost
     }
 }

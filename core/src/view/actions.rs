@@ -1,6 +1,6 @@
 //! The outbox, as it stands now.
 
-use crate::domain::paging;
+use crate::domain::paging::{self, List};
 use crate::error::Result;
 use crate::limits::{PAGE_ITEMS_DEFAULT, STALLED_SECONDS, UNATTENDED_SECONDS};
 use crate::model::{ActionState, PendingAction};
@@ -11,6 +11,7 @@ use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 
 use super::Reader;
+use super::pages::{Listed, PageEnd};
 
 /// Which page of which actions that have not ended: those that pass every filter.
 ///
@@ -65,17 +66,6 @@ pub(crate) struct Actions {
     left: usize,
 }
 
-/// Where a step of [`Actions`] ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ActionsEnd {
-    /// With the outbox.
-    Over,
-    /// As all was shown that was to be; the token continues there.
-    More(String),
-    /// As `show` broke.
-    Stopped,
-}
-
 impl Actions {
     /// All that have not ended.
     pub(crate) fn all() -> Self {
@@ -89,23 +79,38 @@ impl Actions {
 
     /// One page.
     pub(crate) fn page(query: &ActionQuery) -> Result<Self> {
-        let token = query.next_token.as_deref();
-        let after = token.map(|token| paging::action_of(token).ok_or_else(paging::bad_token));
         Ok(Self {
             state: query.state,
             workspace_id: query.workspace_id.clone(),
-            after: after.transpose()?,
+            after: paging::position(List::Actions, query.next_token.as_deref())?,
             left: usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX),
         })
     }
 
-    /// Shows the next actions to `show`, until it breaks.
-    pub(crate) fn step(
+    /// The action of a row, if it runs and is one of those that are asked for.
+    fn wanted(&self, reader: &Reader, row: Pending) -> Result<Option<PendingAction>> {
+        let wanted = match self.state {
+            ActionState::Pending => true,
+            ActionState::Waiting => row.dispatched.is_none(),
+            ActionState::Dispatched => row.dispatched.is_some(),
+        };
+        if !wanted {
+            return Ok(None);
+        }
+        let running = running(reader, &row)?;
+        Ok(running.map(|running| row.with(running)))
+    }
+}
+
+impl Listed for Actions {
+    type Item = PendingAction;
+
+    fn step(
         &mut self,
         reader: &Reader,
         show: &mut dyn FnMut(PendingAction) -> Step,
-    ) -> Result<ActionsEnd> {
-        let mut end = ActionsEnd::Over;
+    ) -> Result<PageEnd> {
+        let mut end = PageEnd::Over;
         let (after, workspace_id) = (self.after, self.workspace_id.clone());
         let mut visit = |row: Pending| {
             let Some(action) = self.wanted(reader, row)? else {
@@ -113,14 +118,14 @@ impl Actions {
             };
             if self.left == 0 {
                 let last = self.after.unwrap_or_default();
-                end = ActionsEnd::More(paging::after_action(last));
+                end = PageEnd::More(paging::token(List::Actions, &last));
                 return Ok(Step::Break(()));
             }
             self.left -= 1;
             self.after = Some(action.id);
             let step = show(action);
             if step.is_break() {
-                end = ActionsEnd::Stopped;
+                end = PageEnd::Stopped;
             }
             Ok(step)
         };
@@ -139,20 +144,6 @@ impl Actions {
             }
         }
         Ok(end)
-    }
-
-    /// The action of a row, if it runs and is one of those that are asked for.
-    fn wanted(&self, reader: &Reader, row: Pending) -> Result<Option<PendingAction>> {
-        let wanted = match self.state {
-            ActionState::Pending => true,
-            ActionState::Waiting => row.dispatched.is_none(),
-            ActionState::Dispatched => row.dispatched.is_some(),
-        };
-        if !wanted {
-            return Ok(None);
-        }
-        let running = running(reader, &row)?;
-        Ok(running.map(|running| row.with(running)))
     }
 }
 

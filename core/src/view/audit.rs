@@ -1,6 +1,6 @@
 //! The audit, newest first, as it stands now.
 
-use crate::domain::paging;
+use crate::domain::paging::{self, List};
 use crate::error::Result;
 use crate::limits::{AUDIT_ROWS_EXAMINED_MAX, PAGE_ITEMS_DEFAULT};
 use crate::model::identity::folded;
@@ -11,6 +11,7 @@ use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 
 use super::Reader;
+use super::pages::{Listed, PageEnd};
 use super::workspaces::is_folded;
 
 /// Which page of which rows of the audit: those that pass every filter.
@@ -82,17 +83,6 @@ pub(crate) struct AuditRows {
     examined_left: usize,
 }
 
-/// Where a step of [`AuditRows`] ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum AuditEnd {
-    /// With the audit.
-    Over,
-    /// As all was shown or examined that was to be; the token continues there.
-    More(String),
-    /// As `show` broke.
-    Stopped,
-}
-
 impl AuditRows {
     /// The newest `count` rows.
     pub(crate) fn newest(count: usize) -> Self {
@@ -106,50 +96,16 @@ impl AuditRows {
 
     /// One page.
     pub(crate) fn page(mut query: AuditQuery) -> Result<Self> {
-        let token = query.next_token.take();
-        let before = token.map(|token| paging::row_of(&token).ok_or_else(paging::bad_token));
+        let before = paging::position(List::Audit, query.next_token.as_deref())?;
         for name in [&mut query.workspace_id, &mut query.requester] {
             *name = name.take().map(|name| folded(&name).into_owned());
         }
         Ok(Self {
-            before: before.transpose()?,
+            before,
             left: usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX),
             examined_left: AUDIT_ROWS_EXAMINED_MAX,
             query,
         })
-    }
-
-    /// Shows the next rows to `show`, until it breaks.
-    pub(crate) fn step(
-        &mut self,
-        reader: &Reader,
-        show: &mut dyn FnMut(AuditEntry) -> Step,
-    ) -> Result<AuditEnd> {
-        let mut end = AuditEnd::Over;
-        audit::scan_before(&reader.snapshot, self.before, &mut |row| {
-            let id = row.id;
-            let from_here = || AuditEnd::More(paging::before_row(id.saturating_add(1)));
-            if self.examined_left == 0 {
-                end = from_here();
-                return Ok(Step::Break(()));
-            }
-            self.examined_left -= 1;
-            let mut step = Step::Continue(());
-            if let Some(entry) = self.accepted(reader, row)? {
-                if self.left == 0 {
-                    end = from_here();
-                    return Ok(Step::Break(()));
-                }
-                self.left -= 1;
-                step = show(entry);
-                if step.is_break() {
-                    end = AuditEnd::Stopped;
-                }
-            }
-            self.before = Some(id);
-            Ok(step)
-        })?;
-        Ok(end)
     }
 
     /// The row as it stands now, if it passes the filters.
@@ -172,6 +128,42 @@ impl AuditRows {
         }
         let entry = current(reader, row)?;
         Ok(wanted(entry.result).then_some(entry))
+    }
+}
+
+impl Listed for AuditRows {
+    type Item = AuditEntry;
+
+    fn step(
+        &mut self,
+        reader: &Reader,
+        show: &mut dyn FnMut(AuditEntry) -> Step,
+    ) -> Result<PageEnd> {
+        let mut end = PageEnd::Over;
+        audit::scan_before(&reader.snapshot, self.before, &mut |row| {
+            let id = row.id;
+            let from_here = || PageEnd::More(paging::token(List::Audit, &id.saturating_add(1)));
+            if self.examined_left == 0 {
+                end = from_here();
+                return Ok(Step::Break(()));
+            }
+            self.examined_left -= 1;
+            let mut step = Step::Continue(());
+            if let Some(entry) = self.accepted(reader, row)? {
+                if self.left == 0 {
+                    end = from_here();
+                    return Ok(Step::Break(()));
+                }
+                self.left -= 1;
+                step = show(entry);
+                if step.is_break() {
+                    end = PageEnd::Stopped;
+                }
+            }
+            self.before = Some(id);
+            Ok(step)
+        })?;
+        Ok(end)
     }
 }
 
@@ -206,7 +198,7 @@ pub(super) fn of_workspace(
 }
 
 /// The number after that of the newest row.
-pub(super) fn end(reader: &Reader) -> Result<u64> {
+pub(super) fn next_number(reader: &Reader) -> Result<u64> {
     let mut end = 0;
     audit::scan_before(&reader.snapshot, None, &mut |row| {
         end = row.id.saturating_add(1);

@@ -1,5 +1,6 @@
 //! The event log: what follows a position, and what is too old to be kept.
 
+use crate::domain::paging::{self, List};
 use crate::domain::retention::days_before;
 use crate::error::Result;
 use crate::model::{EventDetail, EventType, FleetEvent};
@@ -8,6 +9,7 @@ use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 
 use super::Reader;
+use super::pages::{Listed, PageEnd};
 
 /// Shows the events after the number `after`, oldest first, until `show` breaks; all that are kept where there is none. Where events
 /// that follow `after` are no longer kept, or `after` was never given out, shows one `resync` instead, with the number of the newest event.
@@ -29,6 +31,49 @@ pub(crate) fn after(
     events::scan_after(&reader.snapshot, after.unwrap_or(0), &mut |event| {
         Ok(show(event))
     })
+}
+
+/// A page of the event log.
+#[derive(Debug)]
+pub(crate) struct Events {
+    /// The event that was shown last.
+    after: Option<u64>,
+    left: usize,
+}
+
+impl Events {
+    /// At most `limit` events after the number `after`.
+    pub(crate) fn new(after: Option<u64>, limit: u32) -> Self {
+        let left = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+        Self { after, left }
+    }
+}
+
+impl Listed for Events {
+    type Item = FleetEvent;
+
+    fn step(
+        &mut self,
+        reader: &Reader,
+        show: &mut dyn FnMut(FleetEvent) -> Step,
+    ) -> Result<PageEnd> {
+        let mut end = PageEnd::Over;
+        after(reader, self.after, |event| {
+            if self.left == 0 {
+                let last = self.after.unwrap_or_default();
+                end = PageEnd::More(paging::token(List::Events, &last));
+                return Step::Break(());
+            }
+            self.left -= 1;
+            self.after = Some(event.id);
+            let step = show(event);
+            if step.is_break() {
+                end = PageEnd::Stopped;
+            }
+            step
+        })?;
+        Ok(end)
+    }
 }
 
 fn resync(last: u64, oldest: u64, now: Timestamp) -> FleetEvent {

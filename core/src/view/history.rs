@@ -7,7 +7,7 @@
 pub(super) mod places;
 mod scan;
 
-use crate::domain::paging::{self, HistoryPosition};
+use crate::domain::paging::{self, HistoryPosition, List};
 use crate::error::Result;
 use crate::limits::{HISTORY_PAGE_BYTES, PAGE_ITEMS_DEFAULT};
 use crate::model::{Received, Stream, history_order};
@@ -16,7 +16,7 @@ use crate::timestamp::Timestamp;
 
 use super::Reader;
 
-use places::{Place, each_content, first_places, last_places};
+use places::{RecordPlace, each_content, first_places, last_places};
 
 pub(crate) use scan::scan;
 
@@ -88,10 +88,8 @@ impl HistoryQuery {
 
 /// One page. The reader must have been made for the queue of the instance.
 pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage> {
-    let position = match &query.next_token {
-        Some(token) => Some(paging::record_of(query.stream, token).ok_or_else(paging::bad_token)?),
-        None => None,
-    };
+    let list = List::History(query.stream);
+    let position: Option<HistoryPosition> = paging::position(list, query.next_token.as_deref())?;
     let from = (query.from.unwrap_or(Timestamp::MIN), Timestamp::MIN);
     let start = position.map_or(from, |position| from.max(position.order));
     let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
@@ -99,8 +97,9 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
     let shown = usize::try_from(shown).unwrap_or(usize::MAX);
     // One more says whether there is another page.
     let count = limit.saturating_add(shown).saturating_add(1);
-    let mut places = first_places(reader, query, Place::first_of(start), count)?;
-    let was_shown = |place: &&Place| position.is_some_and(|position| place.order == position.order);
+    let mut places = first_places(reader, query, RecordPlace::first_of(start), count)?;
+    let was_shown =
+        |place: &&RecordPlace| position.is_some_and(|position| place.order == position.order);
     let passed = places.iter().take(shown).take_while(was_shown).count();
     places.drain(..passed);
     let more = places.len() > limit;
@@ -131,7 +130,11 @@ pub(super) fn each_last(
 
 /// The records at the first of the places, as many as a page may hold, and at least one. The content is read a second time only
 /// where it does not fit.
-fn read(reader: &Reader, query: &HistoryQuery, mut places: &[Place]) -> Result<Vec<Received>> {
+fn read(
+    reader: &Reader,
+    query: &HistoryQuery,
+    mut places: &[RecordPlace],
+) -> Result<Vec<Received>> {
     loop {
         let mut records: Vec<Option<Received>> = vec![None; places.len()];
         let mut weights = vec![0; places.len()];
@@ -177,5 +180,5 @@ fn token_after(
         order,
         shown: shown.saturating_add(before.map_or(0, |position| position.shown)),
     };
-    Some(paging::after_record(stream, position))
+    Some(paging::token(List::History(stream), &position))
 }

@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod keys;
+pub(crate) mod pages;
 pub(crate) mod query;
 pub(crate) mod upkeep;
 pub(crate) mod user;

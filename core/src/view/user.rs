@@ -13,7 +13,7 @@ use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::timestamp::Timestamp;
 
-use super::workspaces::Listing;
+use super::workspaces::{Listing, Workspaces};
 use super::{Reader, workspaces};
 
 /// Bytes of the pending records filed at their receipt that are compared with each other to find the newest of a user. Only a
@@ -66,13 +66,7 @@ pub(crate) fn without_workspaces(reader: &Reader, username: &str) -> Result<Opti
             Step::Continue(())
         }
     };
-    workspaces::page(
-        reader,
-        &Listing::of_user(username),
-        usize::MAX,
-        None,
-        &mut name,
-    )?;
+    Workspaces::all(Listing::of_user(username), None).step(reader, &mut name)?;
     let latest = latest(reader, &user)?;
     let Some(username) = named.or_else(|| latest.as_ref().map(|latest| latest.username.clone()))
     else {
@@ -102,7 +96,7 @@ fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
     let mut rows = Rows::default();
     for stream in Stream::ALL {
         let newest = known.as_ref().and_then(|known| known.newest(stream));
-        PendingRecords::of(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
+        PendingRecords::read(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
     }
     if rows.len() == 0 {
         return Ok(known);
@@ -128,7 +122,7 @@ struct PendingRecords {
 
 impl PendingRecords {
     /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
-    fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
+    fn read(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
         let newest = |block| Some((PendingBlock::newest(block, stream)?, block));
         let blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
         let order = sorted_by_key(blocks.len(), |row| {

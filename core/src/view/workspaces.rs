@@ -2,7 +2,7 @@
 
 mod filter;
 
-use crate::domain::paging::{self, List, bad_token};
+use crate::domain::paging::{self, List};
 use crate::error::Result;
 use crate::model::{Workspace, WorkspaceView};
 use crate::store::fleet::workspaces::{EntryRef, Transition};
@@ -10,6 +10,7 @@ use crate::store::fleet::{holds, pending, workspaces};
 use crate::store::table::Step;
 
 use super::Reader;
+use super::pages::PageEnd;
 
 pub(super) use filter::is_folded;
 pub(crate) use filter::{Matcher, Wanted};
@@ -39,88 +40,97 @@ impl Listing {
             Self::Filtered(_) => List::Filtered,
         }
     }
-
-    /// The workspace after which `token` continues the list.
-    pub(crate) fn after(&self, token: &str) -> Result<String> {
-        paging::workspace_of(self.list(), token).ok_or_else(bad_token)
-    }
-
-    /// The token that continues the list after `id`.
-    pub(crate) fn token(&self, id: &str) -> String {
-        paging::after_workspace(self.list(), id)
-    }
 }
 
-/// Where a page ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PageEnd {
-    /// With the list.
-    Over,
-    /// Behind this workspace, as the page is full and there are more.
-    More(String),
-    /// After this workspace, as `show` broke.
-    Stopped(String),
+/// A page of a list of workspaces, in the order of their ids.
+#[derive(Debug)]
+pub(crate) struct Workspaces {
+    listing: Listing,
+    /// The workspace that was shown last.
+    after: Option<String>,
+    left: usize,
 }
 
-/// Shows up to `limit` workspaces after `after` to `show`, in the order of their ids, until `show` breaks.
-pub(crate) fn page(
-    reader: &Reader,
-    listing: &Listing,
-    limit: usize,
-    after: Option<&str>,
-    show: &mut dyn FnMut(&EntryRef<'_>) -> Step,
-) -> Result<PageEnd> {
-    let mut shown = 0;
-    let mut last = after.unwrap_or_default().to_owned();
-    let mut end = PageEnd::Over;
-    let mut visit = |entry: EntryRef<'_>| {
-        let wanted = |entry: &EntryRef<'_>| match listing {
-            Listing::All | Listing::OnHold => true,
-            Listing::Filtered(matcher) => matcher.accepts(entry),
+impl Workspaces {
+    /// All workspaces of a list after the id `after`.
+    pub(crate) fn all(listing: Listing, after: Option<String>) -> Self {
+        Self {
+            listing,
+            after,
+            left: usize::MAX,
+        }
+    }
+
+    /// The page that `token` begins.
+    pub(crate) fn page(listing: Listing, limit: u32, token: Option<&str>) -> Result<Self> {
+        Ok(Self {
+            after: paging::position(listing.list(), token)?,
+            listing,
+            left: usize::try_from(limit.max(1)).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Shows the next workspaces, until `show` breaks or the page ends.
+    pub(crate) fn step(
+        &mut self,
+        reader: &Reader,
+        show: &mut dyn FnMut(&EntryRef<'_>) -> Step,
+    ) -> Result<PageEnd> {
+        let Self {
+            listing,
+            after: last,
+            left,
+        } = self;
+        let listing = &*listing;
+        let (after, list) = (last.clone(), listing.list());
+        let after = after.as_deref();
+        let mut end = PageEnd::Over;
+        let mut visit = |entry: EntryRef<'_>| {
+            let wanted = |entry: &EntryRef<'_>| match listing {
+                Listing::All | Listing::OnHold => true,
+                Listing::Filtered(matcher) => matcher.accepts(entry),
+            };
+            let Some(entry) = reader.listed(entry).filter(wanted) else {
+                return Ok(Step::Continue(()));
+            };
+            if *left == 0 {
+                let last = last.take().unwrap_or_default();
+                end = PageEnd::More(paging::token(list, &last));
+                return Ok(Step::Break(()));
+            }
+            *left -= 1;
+            let step = show(&entry);
+            if step.is_break() {
+                end = PageEnd::Stopped;
+            }
+            if step.is_break() || *left == 0 {
+                *last = Some(entry.id().to_owned());
+            }
+            Ok(step)
         };
-        let Some(entry) = reader.listed(entry).filter(wanted) else {
-            return Ok(Step::Continue(()));
+        let read = &reader.snapshot;
+        let mut visit_id = |id: &str| {
+            let step = workspaces::with(read, id, &mut visit)?;
+            Ok(step.unwrap_or(Step::Continue(())))
         };
-        if shown == limit {
-            end = PageEnd::More(std::mem::take(&mut last));
-            return Ok(Step::Break(()));
-        }
-        shown += 1;
-        let stop = show(&entry).is_break();
-        if stop {
-            end = PageEnd::Stopped(entry.id().to_owned());
-            return Ok(Step::Break(()));
-        }
-        if shown == limit {
-            entry.id().clone_into(&mut last);
-        }
-        Ok(Step::Continue(()))
-    };
-    let read = &reader.snapshot;
-    let mut visit_id = |id: &str| {
-        let step = workspaces::with(read, id, &mut visit)?;
-        Ok(step.unwrap_or(Step::Continue(())))
-    };
-    match listing {
-        Listing::OnHold => holds::scan_after(read, after, visit_id)?,
-        Listing::Filtered(matcher) if matcher.ids().is_some() => {
-            let ids = matcher.ids().unwrap_or_default();
-            for id in ids
-                .iter()
-                .filter(|id| after.is_none_or(|after| id.as_str() > after))
-            {
-                if visit_id(id)?.is_break() {
-                    break;
+        match listing {
+            Listing::OnHold => holds::scan_after(read, after, visit_id)?,
+            Listing::Filtered(matcher) if matcher.ids().is_some() => {
+                let ids = matcher.ids().unwrap_or_default().iter();
+                for id in ids.filter(|id| after.is_none_or(|after| id.as_str() > after)) {
+                    if visit_id(id)?.is_break() {
+                        break;
+                    }
                 }
             }
+            Listing::Filtered(matcher) if matcher.user().is_some() => {
+                let user = matcher.user().unwrap_or_default();
+                workspaces::scan_of_user(read, user, after, &mut visit_id)?;
+            }
+            Listing::All | Listing::Filtered(_) => workspaces::scan_after(read, after, &mut visit)?,
         }
-        Listing::Filtered(matcher) if matcher.user().is_some() => {
-            let user = matcher.user().unwrap_or_default();
-            workspaces::scan_of_user(read, user, after, &mut visit_id)?;
-        }
-        Listing::All | Listing::Filtered(_) => workspaces::scan_after(read, after, &mut visit)?,
+        Ok(end)
     }
-    Ok(end)
 }
 
 /// One workspace with its running action and its hold.

@@ -13,8 +13,8 @@ use super::accept;
 use super::csv;
 use super::json::Json;
 use super::list::ListBody;
-use super::query::Query;
 use super::rows::{CSV, NDJSON};
+use crate::domain::query::Query;
 
 /// The form of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) fn export_query(query: Query<'_>, now: Timestamp) -> Result<ExportQue
     let stream = stream.ok_or_else(|| {
         EngineError::invalid("stream", format!("The stream field is required. {FORM}"))
     })?;
-    let (from, to) = query.open_range(now)?;
+    let (from, to) = query.range(now)?;
     Ok(ExportQuery {
         stream,
         from,

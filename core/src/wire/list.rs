@@ -65,7 +65,7 @@ impl ListBody {
     }
 
     /// Adds what follows the items.
-    pub(crate) fn end(&mut self, write: impl FnOnce(&mut Json)) {
+    pub(crate) fn write_end(&mut self, write: impl FnOnce(&mut Json)) {
         write(&mut self.json);
     }
 

@@ -10,8 +10,6 @@ pub(crate) mod lines;
 pub(crate) mod list;
 pub(crate) mod metrics;
 pub(crate) mod problem;
-pub(crate) mod query;
-pub(crate) mod question;
 mod record;
 pub(crate) mod reply;
 pub(crate) mod rows;

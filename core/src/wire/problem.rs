@@ -206,9 +206,9 @@ impl Problem {
     }
 
     /// The same, with a sentence after what it says.
-    pub(crate) fn after(mut self, said: &str) -> Self {
-        if !said.is_empty() {
-            let detail = self.detail.unwrap_or_default() + said;
+    pub(crate) fn after(mut self, message: &str) -> Self {
+        if !message.is_empty() {
+            let detail = self.detail.unwrap_or_default() + message;
             self.detail = Some(detail.trim_start().to_owned());
         }
         self
@@ -224,9 +224,9 @@ impl Problem {
     /// The same for a Rust caller: what is wrong with its argument.
     pub(crate) fn into_error(self) -> EngineError {
         let errors = self.errors.iter();
-        let errors = errors.map(|(field, said)| format!("{field}: {said}"));
-        let said = self.detail.into_iter().chain(errors).collect::<Vec<_>>();
-        EngineError::invalid("body", said.join(" "))
+        let errors = errors.map(|(field, message)| format!("{field}: {message}"));
+        let message = self.detail.into_iter().chain(errors).collect::<Vec<_>>();
+        EngineError::invalid("body", message.join(" "))
     }
 
     /// The body, its members in the contract's order.

@@ -90,7 +90,7 @@ pub(crate) fn read_line<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Read<
 
 fn read<'a>(text: &'a [u8], value: impl FnOnce(&mut Tokens<'a>) -> Read<()>) -> Read<()> {
     let mut tokens = Tokens::new(text);
-    let read = value(&mut tokens).and_then(|()| tokens.end());
+    let read = value(&mut tokens).and_then(|()| tokens.expect_end());
     read.map_err(|error| error.within(format_args!("$")))
 }
 
@@ -205,7 +205,7 @@ fn name_end(tokens: &mut Tokens<'_>, is_duplicate: bool) -> Read<()> {
 #[inline]
 fn read_value<'a>(tokens: &mut Tokens<'a>, spec: &FieldSpec, depth: usize) -> Read<FieldValue<'a>> {
     let next = tokens.peek();
-    let start = tokens.rest();
+    let start = tokens.remaining();
     let value = match spec.kind {
         _ if next == Some(b'n') => {
             let is_null = spec.nullable && tokens.eat(b"null");
@@ -296,7 +296,7 @@ fn texts(tokens: &mut Tokens<'_>) -> Read<Vec<String>> {
     let mut texts = Vec::new();
     while tokens.next_in(&ARRAY, texts.is_empty())? {
         tokens.peek();
-        let start = tokens.rest();
+        let start = tokens.remaining();
         let Some(text) = tokens.string() else {
             tokens.back_to(start);
             let wrong = wrong_value(tokens, &TEXT);

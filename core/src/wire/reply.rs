@@ -93,7 +93,7 @@ fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
 }
 
 /// Writes what follows the last item of a page.
-pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
+pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>, _: Timestamp) {
     json.raw(br#"],"nextToken":"#);
     json.value(&next_token);
     json.raw(br#","hasMore":"#);

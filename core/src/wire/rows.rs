@@ -14,8 +14,8 @@ use crate::timestamp::Timestamp;
 use super::accept;
 use super::csv;
 use super::json::{Json, Object};
-use super::query::Query;
 use super::reply::{self, JSON};
+use crate::domain::query::Query;
 
 pub(super) const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 pub(super) const NDJSON: HeaderValue =

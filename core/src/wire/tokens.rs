@@ -107,12 +107,12 @@ impl<'a> Tokens<'a> {
     }
 
     /// The number of bytes that were read.
-    fn at(&self) -> usize {
+    fn offset(&self) -> usize {
         self.bytes.len() - self.rest.len()
     }
 
     /// The rest of the text, for [`back_to`](Self::back_to).
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(super) fn remaining(&self) -> &'a [u8] {
         self.rest
     }
 
@@ -204,7 +204,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Checks that only white space is left.
-    pub(super) fn end(&mut self) -> Read<()> {
+    pub(super) fn expect_end(&mut self) -> Read<()> {
         match self.peek() {
             None => Ok(()),
             Some(_) => Err(self.error_at_next("trailing characters")),
@@ -258,7 +258,7 @@ impl<'a> Tokens<'a> {
         let length = plain_length(inside);
         match inside.get(length..)? {
             [b'"', rest @ ..] => {
-                let start = self.at() + 1;
+                let start = self.offset() + 1;
                 let text = self.text.get(start..start + length)?;
                 self.rest = rest;
                 Some(Cow::Borrowed(text))
@@ -325,19 +325,22 @@ impl<'a> Tokens<'a> {
             .take(error.line().saturating_sub(1))
             .map(<[u8]>::len)
             .sum();
-        self.error_at(without_place(&error), self.at() + before + error.column())
+        self.error_at(
+            without_place(&error),
+            self.offset() + before + error.column(),
+        )
     }
 
     /// An error at the last byte that was read.
     #[cold]
     pub(super) fn error(&self, message: impl Display) -> JsonError {
-        self.error_at(message, self.at())
+        self.error_at(message, self.offset())
     }
 
     /// An error at the next byte.
     #[cold]
     pub(super) fn error_at_next(&self, message: impl Display) -> JsonError {
-        self.error_at(message, self.bytes.len().min(self.at() + 1))
+        self.error_at(message, self.bytes.len().min(self.offset() + 1))
     }
 
     /// An error in an object or array. Its position is after the closing bracket if that is next, as in `serde_json`.

@@ -15,7 +15,7 @@ pub(crate) mod small_body;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deskfleet::routes::Work;
+use deskfleet::routes::Pace;
 use deskfleet::{EventStream, Exchange, ResponseBody};
 #[cfg(feature = "cluster")]
 use http::StatusCode;
@@ -250,7 +250,7 @@ async fn finish(
     let is_operators = handled.operation.is_operators();
     if exchange
         .route()
-        .is_some_and(|route| route.work == Work::Slow)
+        .is_some_and(|route| route.pace == Pace::Slow)
     {
         return off_the_loop(context, is_operators, exchange).await;
     }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use deskfleet::routes::{Endpoint, Method, ROUTES};
+use deskfleet::routes::{Answer, Method, ROUTES};
 use deskfleet::{Record, StartupRecord, StatsRecord};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response};
@@ -49,9 +49,9 @@ pub fn question(input: &[u8]) {
     let Ok(query) = str::from_utf8(input) else {
         return;
     };
-    let questions = ROUTES.iter().filter(|route| {
-        route.method == Method::Get && matches!(route.endpoint, Endpoint::Query(_))
-    });
+    let questions = ROUTES
+        .iter()
+        .filter(|route| route.method == Method::Get && matches!(route.answer, Answer::Rows(_)));
     for path in questions.map(|route| route.path) {
         let Some(response) = get(&format!("{path}?{query}"), "application/json") else {
             continue;

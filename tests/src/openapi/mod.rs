@@ -13,7 +13,7 @@ mod service;
 mod typescript;
 
 use deskfleet::Question;
-use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
+use deskfleet::routes::{Access, Answer, Audited, BodyForm, ROUTES, Route};
 use deskfleet::schema::Schemas;
 use serde_json::{Value, json};
 
@@ -207,10 +207,13 @@ fn description(route: &Route, text: &Operation) -> String {
             "\n\nNeeds no key, unless the server requires one with scope `ingest`.".to_owned()
         }
     };
-    let audited = route
-        .audited
-        .map(|action| format!(" Each call is a row `{}` of the audit.", action.as_str()));
-    format!("{}{key}{}", text.description, audited.unwrap_or_default())
+    let audited = match route.audited {
+        Audited::Always(action) => {
+            format!(" Each call is a row `{}` of the audit.", action.as_str())
+        }
+        Audited::Never | Audited::Export => String::new(),
+    };
+    format!("{}{key}{audited}", text.description)
 }
 
 /// Any one of the three ways to send the key; of telemetry also none.
@@ -232,9 +235,9 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
         "contentSchema": schema,
     });
     let text = || Json::from(json!(example));
-    let content = match route.body {
-        RequestBody::Batch => vec![("application/x-ndjson", media(&lines, text()))],
-        RequestBody::Workspaces => {
+    let content = match route.body.form() {
+        BodyForm::Batch => vec![("application/x-ndjson", media(&lines, text()))],
+        BodyForm::Import => {
             let array = json!({"type": "array", "items": schema});
             let first = example.lines().next().expect("an example with a line");
             let items = Json::Array(vec![Json::parse(first)]);
@@ -246,19 +249,11 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
                 ("text/csv", media(&csv, table.into())),
             ]
         }
-        RequestBody::None
-        | RequestBody::Record(_)
-        | RequestBody::Workspace
-        | RequestBody::Hold
-        | RequestBody::NewKey
-        | RequestBody::ActionFailure
-        | RequestBody::ActionDispatch
-        | RequestBody::ActionNote
-        | RequestBody::Preview => {
+        BodyForm::None | BodyForm::Json | BodyForm::OptionalJson => {
             vec![("application/json", media(schema, Json::parse(example)))]
         }
     };
-    let required = route.body != RequestBody::ActionFailure;
+    let required = route.body.form() != BodyForm::OptionalJson;
     Json::object([
         ("required", json!(required).into()),
         ("content", Json::object(content)),

@@ -103,7 +103,7 @@ pub(super) fn of(route: &Route, target: &str) -> Vec<Value> {
             parameters.push(path_parameter(route, name, value));
         }
     }
-    for param in route.query {
+    for param in route.parameters() {
         let value = query
             .split('&')
             .find_map(|pair| pair.strip_prefix(param.name)?.strip_prefix('='));

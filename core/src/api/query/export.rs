@@ -9,7 +9,7 @@ use crate::view::query::export::{Export, ExportQuery};
 use crate::wire::export::{ExportFormat, ExportLines, export_query};
 use crate::wire::list::ListBody;
 
-pub(super) fn answer(call: &Call<'_>) -> Handled {
+pub(in crate::api) fn export(call: &Call<'_>) -> Handled {
     let query = export_query(call.query, call.core.now())?;
     let format = ExportFormat::wanted(call.headers, call.query)?;
     let (body, records) = begin(call.core, query, format)?;
@@ -66,7 +66,7 @@ impl Items for ExportedRecords {
             let now = |wanted: Option<Wanted<'_>>| {
                 wanted.map_or_else(|| core.reader(), |wanted| core.telemetry_reader(wanted))
             };
-            if !self.export.look(&reader.snapshot, &now)? {
+            if !self.export.read_more(&reader.snapshot, &now)? {
                 return Ok(true);
             }
         }

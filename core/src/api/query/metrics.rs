@@ -1,13 +1,14 @@
 //! `GET /query/metrics`
 
-use crate::api::{Call, Completion};
+use crate::api::{Call, Completion, Handled};
 use crate::engine_core::EngineCore;
 use crate::view::actions;
 use crate::wire::metrics::{self, Figures, PROMETHEUS};
 use crate::wire::reply;
 
-pub(super) fn answer(call: &Call<'_>) -> Completion {
-    Completion::Response(reply::ok(PROMETHEUS, text(call.core).into_bytes()))
+pub(in crate::api) fn metrics(call: &Call<'_>) -> Handled {
+    let text = text(call.core).into_bytes();
+    Ok(Completion::Response(reply::ok(PROMETHEUS, text)))
 }
 
 /// The metrics of the fleet and the store; those that cannot be read are left out.

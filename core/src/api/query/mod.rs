@@ -1,89 +1,94 @@
-//! The questions about the fleet, a handler each.
+//! The questions about the fleet: one handler for those whose rows follow from the query, and those that differ.
 
-mod advice;
 pub(crate) mod export;
-mod fleet;
-mod heatmap;
-mod holds;
-mod key;
 pub(crate) mod metrics;
-mod preview;
-mod processes;
-mod series;
-mod startup;
-mod timeline;
-mod top;
-mod workspaces;
 
-use http::HeaderMap;
+use bytes::Bytes;
+use http::Response;
 
-use crate::engine_core::EngineCore;
-use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::Question;
-use crate::wire::query::Query;
+use crate::error::EngineError;
+use crate::limits::PAGE_TEXT_BYTES_MAX;
+use crate::model::{Action, RequestKey, Row, Rows};
+use crate::view::query::preview::PreviewRow;
+use crate::view::query::series::Series;
+use crate::view::query::startup::{SlowStartup, StartupReport};
+use crate::view::query::{Ask, Fleet, FleetQuery as _};
+use crate::wire::body;
+use crate::wire::problem::{Code, Problem};
+use crate::wire::reply;
+use crate::wire::rows::Shape;
 
-use super::endpoint::Endpoint;
-use super::parameters::FORMAT;
-use super::routes::ROUTES;
-use super::{Call, Completion, Failure, Handled, collect};
+use super::{Call, Completion, Handled};
 
-pub(super) fn export(call: &Call<'_>) -> Handled {
-    export::answer(call)
+pub(super) use export::export;
+pub(super) use metrics::metrics;
+
+/// What the answer to a question is as a response.
+pub(super) trait Page {
+    fn response(&self, shape: &Shape) -> Response<Bytes>;
 }
 
+impl<T: Row> Page for Rows<T> {
+    fn response(&self, shape: &Shape) -> Response<Bytes> {
+        shape.response(self)
+    }
+}
+
+impl Page for Series {
+    fn response(&self, shape: &Shape) -> Response<Bytes> {
+        shape.response_with(&self.points, |body| {
+            body.value("stepSeconds", &self.step_seconds);
+        })
+    }
+}
+
+impl Page for StartupReport {
+    fn response(&self, shape: &Shape) -> Response<Bytes> {
+        shape.response_with(&self.points, |body| {
+            body.value("stepSeconds", &self.step_seconds);
+            body.member("slowest", |json| {
+                Shape::whole_rows(json, SlowStartup::COLUMNS, &self.slowest);
+            });
+        })
+    }
+}
+
+/// Any question that its query asks.
+pub(super) fn rows<Q>(call: &Call<'_>) -> Handled
+where
+    Q: Ask,
+    Q::Answer: Page,
+{
+    let question = Q::parse(call.query, call.core.now())?;
+    let columns = question.columns();
+    let shape = Shape::of_some(call.headers, call.query, Q::COLUMNS, columns)?;
+    let answer = question.answer(&Fleet::new(call.core, PAGE_TEXT_BYTES_MAX))?;
+    Ok(Completion::Response(answer.response(&shape)))
+}
+
+/// `POST /query/preview`
+pub(super) fn preview(call: &Call<'_>) -> Handled {
+    let shape = Shape::of(call.headers, call.query, PreviewRow::COLUMNS)?;
+    let query = body::preview_body(call.body)?;
+    let compute_type = query.compute_type.as_deref().unwrap_or_default();
+    if query.action == Action::ChangeComputeType && compute_type.is_empty() {
+        let message = "The computeType field is required, such as PERFORMANCE.";
+        return Err(EngineError::invalid("computeType", message).into());
+    }
+    let answer = query.answer(&Fleet::new(call.core, PAGE_TEXT_BYTES_MAX))?;
+    Ok(Completion::Response(shape.response(&answer)))
+}
+
+/// `GET /query/fleet`
+pub(super) fn fleet(call: &Call<'_>) -> Handled {
+    let summary = reply::view(&call.core.question_of_fleet()?);
+    Ok(Completion::Response(reply::ok(reply::JSON, summary)))
+}
+
+/// `GET /query/key`
 pub(super) fn key(call: &Call<'_>) -> Handled {
-    key::answer(call)
-}
-
-pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
-    match question {
-        Question::Workspaces => workspaces::answer(call),
-        Question::Top => top::answer(call),
-        Question::Fleet => fleet::answer(call),
-        Question::Preview => preview::answer(call),
-        Question::Advice => advice::answer(call),
-        Question::Processes => processes::answer(call),
-        Question::Series => series::answer(call),
-        Question::Startup => startup::answer(call),
-        Question::Heatmap => heatmap::answer(call),
-        Question::Metrics => Ok(metrics::answer(call)),
-        Question::Timeline => timeline::answer(call),
-        Question::Holds => holds::answer(call),
-    }
-}
-
-/// The body of the answer to a question that the host asks, which needs no key; `name` is the last segment of its path.
-pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
-    let is_asked = |path: &str| path.strip_prefix("/query/") == Some(name);
-    let route = ROUTES.iter().find(|route| is_asked(route.path));
-    let Some((route, Endpoint::Query(question))) = route.map(|route| (route, route.endpoint))
-    else {
-        let said = "There is no such question.";
-        return Err(EngineError::invalid("question", said));
-    };
-    let query = Query::new(Some(query));
-    // The answer is JSON.
-    route.check_query(query, |name| name != FORMAT.name)?;
-    let call = Call {
-        core,
-        route,
-        headers: &HeaderMap::new(),
-        body,
-        query,
-        segments: &[],
-        key: None,
-    };
-    match answer(&call, question) {
-        Ok(Completion::Response(response)) => Ok(response.into_body().into()),
-        Ok(Completion::Chunked(response, chunks)) => {
-            let made = (response, Some(chunks));
-            Ok(collect(core, None, made).into_body().into())
-        }
-        Ok(Completion::Pending(..) | Completion::Import(_)) => {
-            let said = "a question about the fleet writes";
-            Err(EngineError::new(ErrorKind::Internal, said))
-        }
-        Err(Failure::Engine(error)) => Err(error),
-        Err(Failure::Problem(problem)) => Err(problem.into_error()),
-    }
+    // The route asks for a scope, so there is a key.
+    let key = call.key.ok_or_else(|| Problem::new(Code::InvalidApiKey))?;
+    let key = reply::view(&RequestKey::from(&key.info));
+    Ok(Completion::Response(reply::ok(reply::JSON, key)))
 }

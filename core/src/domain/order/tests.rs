@@ -236,7 +236,7 @@ fn token_of_another_order_or_list_is_refused() {
     });
     let (_, token) = page(&rows, "text,count", 1, None);
     let token = token.unwrap();
-    let other = paging::after_workspace(paging::List::Filtered, "a");
+    let other = paging::token(List::Filtered, &"a".to_owned());
     for (sort, token) in [
         ("text", &token),
         ("-text,count", &token),

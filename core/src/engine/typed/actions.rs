@@ -1,7 +1,7 @@
 //! Actions and the audit, from Rust.
 
 use crate::domain::validation;
-use crate::engine::typed::pages;
+use crate::engine::typed::all_pages;
 use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -12,9 +12,9 @@ use crate::model::{
 use crate::mutation::{
     Act, AuditAccess, Caller, CompleteAction, DispatchAction, FailAction, NoteAction,
 };
-use crate::store::table::Step;
-use crate::view::actions::{self, ActionPage, ActionQuery, Actions, ActionsEnd, Unattended};
-use crate::view::audit::{AuditEnd, AuditPage, AuditQuery, AuditRows};
+use crate::view::actions::{self, ActionPage, ActionQuery, Actions, Unattended};
+use crate::view::audit::{AuditPage, AuditQuery, AuditRows};
+use crate::view::pages;
 use crate::wire::problem::Code;
 
 /// Actions.
@@ -45,7 +45,7 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read, or an action whose caller was answered
     /// [`ErrorKind::Indeterminate`] cannot be made durable now.
     pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
-        Ok(self.action_page(&mut Actions::all())?.actions)
+        Ok(self.action_page(Actions::all())?.actions)
     }
 
     /// One page of the outbox.
@@ -53,19 +53,12 @@ impl Engine {
     /// # Errors
     /// Those of [`Self::pending_actions`]; [`ErrorKind::InvalidParameter`] on a token of another list.
     pub fn actions(&self, query: &ActionQuery) -> Result<ActionPage> {
-        self.action_page(&mut Actions::page(query)?)
+        self.action_page(Actions::page(query)?)
     }
 
-    fn action_page(&self, wanted: &mut Actions) -> Result<ActionPage> {
-        let mut actions = Vec::new();
-        let end = wanted.step(&self.core().durable_reader()?, &mut |action| {
-            actions.push(action);
-            Step::Continue(())
-        })?;
-        let next_token = match end {
-            ActionsEnd::More(token) => Some(token),
-            ActionsEnd::Over | ActionsEnd::Stopped => None,
-        };
+    fn action_page(&self, wanted: Actions) -> Result<ActionPage> {
+        let reader = self.core().durable_reader()?;
+        let (actions, next_token) = pages::collect(wanted, &reader)?;
         Ok(ActionPage {
             actions,
             next_token,
@@ -178,23 +171,15 @@ impl Engine {
         mut query: AuditQuery,
     ) -> impl Iterator<Item = Result<AuditEntry>> + use<> {
         let engine = self.clone();
-        pages(query.next_token.take(), move |next_token| {
+        all_pages(query.next_token.take(), move |next_token| {
             query.next_token = next_token;
             let page = engine.audit(&query)?;
             Ok((page.rows, page.next_token))
         })
     }
 
-    fn audit_page(&self, mut wanted: AuditRows) -> Result<AuditPage> {
-        let mut rows = Vec::new();
-        let end = wanted.step(&self.core().reader()?, &mut |row| {
-            rows.push(row);
-            Step::Continue(())
-        })?;
-        let next_token = match end {
-            AuditEnd::More(token) => Some(token),
-            AuditEnd::Over | AuditEnd::Stopped => None,
-        };
+    fn audit_page(&self, wanted: AuditRows) -> Result<AuditPage> {
+        let (rows, next_token) = pages::collect(wanted, &self.core().reader()?)?;
         Ok(AuditPage { rows, next_token })
     }
 }

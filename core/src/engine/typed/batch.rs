@@ -49,8 +49,8 @@ impl TelemetryBatch {
     pub fn push_json(&mut self, stream: Stream, body: &[u8]) -> Result<()> {
         let max = RequestBody::Record(stream).bytes_max(&self.core.config.limits);
         if body.len() > max {
-            let said = format!("The body is larger than {max} bytes.");
-            return Err(EngineError::new(ErrorKind::InvalidParameter, said));
+            let message = format!("The body is larger than {max} bytes.");
+            return Err(EngineError::new(ErrorKind::InvalidParameter, message));
         }
         let mut record = RecordRef::empty(stream);
         body::record_body(body, &mut record)
@@ -66,12 +66,12 @@ impl TelemetryBatch {
     pub fn push(&mut self, record: &Record) -> Result<()> {
         let borrowed = RecordRef::of(record);
         if let Some((spec, max)) = validation::record(&borrowed).first() {
-            let said = validation::too_long(spec.name, *max);
-            return Err(EngineError::invalid(spec.name, said));
+            let message = validation::too_long(spec.name, *max);
+            return Err(EngineError::invalid(spec.name, message));
         }
         if let Some(name) = validation::non_finite(record.fields()) {
-            let said = format!("The field {name} must be a finite number.");
-            return Err(EngineError::invalid(name, said));
+            let message = format!("The field {name} must be a finite number.");
+            return Err(EngineError::invalid(name, message));
         }
         self.core.push(&mut self.arrivals, &borrowed);
         Ok(())
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_what_its_records_are_one_by_one() {
+    fn batch_stores_the_same_as_its_records_one_by_one() {
         let (one_by_one, batched) = (engine(|_| {}), engine(|_| {}));
         let stats = StatsRecord {
             username: Nullable::Value("jdoe".to_owned()),
@@ -196,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_not_in_the_batch() {
+    fn refused_record_is_not_in_the_batch() {
         let engine = engine(|config| config.limits.record_body_bytes = 100);
         let mut batch = engine.batch();
         let long_name = format!(r#"{{"username":"{}"}}"#, "x".repeat(51));
         let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(100));
-        for (text, said) in [
+        for (text, message) in [
             ("", "$: "),
             (r#"{"id":"1"}"#, "$.id: "),
             (&long_name, "Username: The field Username must be a string"),
@@ -209,7 +209,7 @@ mod tests {
         ] {
             let refused = batch.push_json(Stream::Stats, text.as_bytes()).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
-            assert!(refused.context().starts_with(said), "{refused}");
+            assert!(refused.context().starts_with(message), "{refused}");
         }
         batch
             .push_json(Stream::Processes, large.as_bytes())

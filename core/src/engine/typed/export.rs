@@ -57,7 +57,7 @@ impl Engine {
             let now = |wanted: Option<Wanted<'_>>| {
                 wanted.map_or_else(|| core.reader(), |wanted| core.telemetry_reader(wanted))
             };
-            export.look(&core.reader()?.snapshot, &now)?;
+            export.read_more(&core.reader()?.snapshot, &now)?;
         }
     }
 

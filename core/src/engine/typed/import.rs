@@ -64,7 +64,7 @@ impl WorkspaceImport {
     /// # Errors
     /// As [`Self::push`]. Of a text that cannot be read to its end whole thousands of records are committed.
     pub fn finish(mut self) -> Result<ImportReport> {
-        self.import.end(&self.core);
+        self.import.end_text(&self.core);
         self.import.wait_over(&self.core);
         self.import.outcome()
     }

@@ -26,7 +26,7 @@ impl From<validation::Violation> for EngineError {
 }
 
 /// The items of all pages, from the one that `token` names: `page` reads one, and returns the token of the next.
-fn pages<T>(
+fn all_pages<T>(
     token: Option<String>,
     mut page: impl FnMut(Option<String>) -> Result<(Vec<T>, Option<String>)>,
 ) -> impl Iterator<Item = Result<T>> {
@@ -54,16 +54,16 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn pages_yields_every_item_and_ends_after_an_error() {
+    fn all_pages_yields_every_item_and_ends_after_an_error() {
         let page = |token: Option<String>| match token.as_deref() {
             None => Ok((vec![1, 2], Some("empty".to_owned()))),
             Some("empty") => Ok((vec![], Some("last".to_owned()))),
             Some("last") => Ok((vec![3], None)),
             Some(_) => Err(EngineError::new(ErrorKind::InvalidParameter, "bad token")),
         };
-        let all: Result<Vec<_>> = pages(None, page).collect();
+        let all: Result<Vec<_>> = all_pages(None, page).collect();
         assert_eq!(all.unwrap(), [1, 2, 3]);
-        let mut bad = pages(Some("other".to_owned()), page);
+        let mut bad = all_pages(Some("other".to_owned()), page);
         assert!(bad.next().is_some_and(|item| item.is_err()));
         assert!(bad.next().is_none());
     }

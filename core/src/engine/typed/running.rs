@@ -114,12 +114,12 @@ impl Engine {
     /// cannot be written.
     pub fn backup_to(&self, backend: impl StorageBackend) -> Result<()> {
         let length = backend.len().map_err(|error| {
-            let said = "the backend for the copy does not tell its length";
-            EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+            let message = "the backend for the copy does not tell its length";
+            EngineError::caused(ErrorKind::StorageUnavailable, message, error)
         })?;
         if length > 0 {
-            let said = "a copy needs a backend that holds nothing yet";
-            return Err(EngineError::invalid("backend", said));
+            let message = "a copy needs a backend that holds nothing yet";
+            return Err(EngineError::invalid("backend", message));
         }
         self.core().settle();
         let now = self.now();

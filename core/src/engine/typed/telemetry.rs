@@ -1,6 +1,6 @@
 //! Telemetry, from Rust.
 
-use crate::engine::typed::pages;
+use crate::engine::typed::all_pages;
 use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -124,7 +124,7 @@ impl Engine {
         mut query: HistoryQuery,
     ) -> impl Iterator<Item = Result<Received>> + use<> {
         let engine = self.clone();
-        pages(query.next_token.take(), move |next_token| {
+        all_pages(query.next_token.take(), move |next_token| {
             query.next_token = next_token;
             let page = engine.history(&query)?;
             Ok((page.records, page.next_token))

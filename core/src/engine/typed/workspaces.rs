@@ -2,7 +2,7 @@
 
 use crate::domain::validation;
 use crate::engine::Engine;
-use crate::engine::typed::pages;
+use crate::engine::typed::all_pages;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::model::{Workspace, WorkspaceView};
 use crate::mutation::{Caller, PlaceHold, PutWorkspace, ReleaseHold, RemoveWorkspace};
 use crate::store::table::Step;
-use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
+use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter, Workspaces};
 
 /// Which list of workspaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,21 +88,18 @@ impl Engine {
             WorkspaceList::OnHold => Listing::OnHold,
             WorkspaceList::Matching(filter) => Listing::Filtered(Box::new(Matcher::new(filter))),
         };
-        let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
         let token = query.next_token.as_deref();
-        let after = token.map(|token| listing.after(token)).transpose()?;
-        let mut found = Vec::new();
-        let reader = self.core().reader()?;
-        let end = workspaces::page(&reader, &listing, limit, after.as_deref(), &mut |entry| {
-            found.push(entry.into_entry().workspace);
-            Step::Continue(())
-        })?;
-        Ok(WorkspacePage {
-            workspaces: found,
-            next_token: match end {
-                PageEnd::More(id) => Some(listing.token(&id)),
-                PageEnd::Over | PageEnd::Stopped(_) => None,
+        let mut workspaces = Vec::new();
+        let end = Workspaces::page(listing, query.limit, token)?.step(
+            &self.core().reader()?,
+            &mut |entry| {
+                workspaces.push(entry.into_entry().workspace);
+                Step::Continue(())
             },
+        )?;
+        Ok(WorkspacePage {
+            workspaces,
+            next_token: end.token(),
         })
     }
 
@@ -117,7 +114,7 @@ impl Engine {
             limit: PAGE_ITEMS_MAX.unsigned_abs(),
             next_token: None,
         };
-        pages(None, move |next_token| {
+        all_pages(None, move |next_token| {
             query.next_token = next_token;
             let page = engine.workspaces(&query)?;
             Ok((page.workspaces, page.next_token))

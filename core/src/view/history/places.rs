@@ -17,7 +17,7 @@ use super::HistoryQuery;
 /// A record by its order in the history and by where it is stored. Of records equal in order, filed ones come first, then
 /// pending ones as they arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::view) struct Place {
+pub(in crate::view) struct RecordPlace {
     pub(in crate::view) order: HistoryOrder,
     pub(in crate::view) source: Source,
     pub(in crate::view) row: usize,
@@ -31,7 +31,7 @@ pub(in crate::view) enum Source {
     Block(u64),
 }
 
-impl Place {
+impl RecordPlace {
     /// The first place that a record of this order can have.
     pub(in crate::view) fn first_of(order: HistoryOrder) -> Self {
         Self {
@@ -46,9 +46,9 @@ impl Place {
 pub(super) fn first_places(
     reader: &Reader,
     query: &HistoryQuery,
-    start: Place,
+    start: RecordPlace,
     count: usize,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<RecordPlace>> {
     let mut first = FirstPlaces::new((start, 0), query.to, count);
     let last_day = query.to.unwrap_or(Timestamp::MAX).day();
     let days = start.order.0.day()..=last_day;
@@ -76,11 +76,11 @@ pub(super) fn last_places(
     reader: &Reader,
     query: &HistoryQuery,
     count: usize,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<RecordPlace>> {
     let (from, to) = (query.from.unwrap_or(Timestamp::MIN), query.to);
     let last_day = query.to.unwrap_or(Timestamp::MAX).day();
     let mut places = BinaryHeap::new();
-    let offer = |places: &mut BinaryHeap<Reverse<Place>>, place: Place| {
+    let offer = |places: &mut BinaryHeap<Reverse<RecordPlace>>, place: RecordPlace| {
         let filed_at = place.order.0;
         if filed_at >= from && to.is_none_or(|to| filed_at < to) {
             places.push(Reverse(place));
@@ -96,7 +96,7 @@ pub(super) fn last_places(
     while let Some(last) = newest
         && let Some(day) = history::last_day(&reader.snapshot, query.stream, from.day(), last)?
     {
-        let is_full = |places: &BinaryHeap<Reverse<Place>>, end: Timestamp| {
+        let is_full = |places: &BinaryHeap<Reverse<RecordPlace>>, end: Timestamp| {
             let first = places.peek().map(|Reverse(place)| place.order.0);
             places.len() == count && first.is_some_and(|first| first > end)
         };
@@ -109,7 +109,7 @@ pub(super) fn last_places(
             }
             let source = Source::Part(day, part.number()?);
             for (row, order) in part.orders()?.into_iter().enumerate() {
-                offer(&mut places, Place { order, source, row });
+                offer(&mut places, RecordPlace { order, source, row });
             }
             Ok(())
         })?;
@@ -120,20 +120,20 @@ pub(super) fn last_places(
 
 /// The smallest places that were offered.
 pub(in crate::view) struct FirstPlaces {
-    start: Place,
+    start: RecordPlace,
     /// How many of the first records of the order of `start` are left out.
     left_out: usize,
     /// Filed times end before it.
     end: Option<Timestamp>,
     count: usize,
     /// The last of them first.
-    places: BinaryHeap<Place>,
+    places: BinaryHeap<RecordPlace>,
 }
 
 impl FirstPlaces {
     /// At most `count` places from the first one given on, without as many of its order as are given.
     pub(in crate::view) fn new(
-        (start, left_out): (Place, usize),
+        (start, left_out): (RecordPlace, usize),
         end: Option<Timestamp>,
         count: usize,
     ) -> Self {
@@ -160,13 +160,13 @@ impl FirstPlaces {
                 self.left_out -= 1;
                 continue;
             }
-            self.offer(Place { order, source, row });
+            self.offer(RecordPlace { order, source, row });
         }
         Ok(())
     }
 
     /// Offers a pending record of the bucket, once all its parts were offered.
-    pub(in crate::view) fn offer_pending(&mut self, place: Place) {
+    pub(in crate::view) fn offer_pending(&mut self, place: RecordPlace) {
         if self.left_out > 0 && place.order == self.start.order {
             self.left_out -= 1;
         } else {
@@ -175,7 +175,7 @@ impl FirstPlaces {
     }
 
     /// The places, in their order.
-    pub(in crate::view) fn found(self) -> Vec<Place> {
+    pub(in crate::view) fn found(self) -> Vec<RecordPlace> {
         self.places.into_sorted_vec()
     }
 
@@ -186,7 +186,7 @@ impl FirstPlaces {
             && (self.places.len() < self.count || last.is_some_and(|last| filed_at <= last))
     }
 
-    fn offer(&mut self, place: Place) {
+    fn offer(&mut self, place: RecordPlace) {
         if place >= self.start && self.wants(place.order.0) {
             self.places.push(place);
             if self.places.len() > self.count {
@@ -201,7 +201,7 @@ pub(in crate::view) fn pending(
     reader: &Reader,
     query: &HistoryQuery,
     days: &RangeInclusive<u32>,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<RecordPlace>> {
     let mut places = Vec::new();
     let mut repetitions: BTreeMap<u32, Repetitions> = BTreeMap::new();
     let mut rows = Rows::default();
@@ -221,7 +221,7 @@ pub(in crate::view) fn pending(
             });
             if !repeats {
                 let source = Source::Block(block.number);
-                places.push(Place { order, source, row });
+                places.push(RecordPlace { order, source, row });
             }
         }
     }
@@ -249,7 +249,7 @@ pub(in crate::view) fn pending(
 pub(super) fn each_content(
     reader: &Reader,
     query: &HistoryQuery,
-    places: &[Place],
+    places: &[RecordPlace],
     visit: &mut dyn FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {
     let read = &reader.snapshot;
@@ -267,7 +267,7 @@ pub(super) fn each_content(
 
 /// The same where `add` adds the records of a part or block to rows.
 pub(in crate::view) fn each_content_of(
-    places: &[Place],
+    places: &[RecordPlace],
     add: &dyn Fn(Source, &mut Rows) -> Result<()>,
     visit: &mut dyn FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {

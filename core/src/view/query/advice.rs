@@ -6,22 +6,24 @@ use crate::config::Cost;
 use crate::domain::advice::{self, Advice, Facts};
 use crate::domain::cost::{self, Bill};
 use crate::domain::health::Health;
-use crate::domain::paging;
+use crate::domain::paging::{self, List, Position};
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
 use crate::model::row::{Decimal, rounded, row};
-use crate::model::{Metric, Paging, Question, Rows, RunningMode};
+use crate::model::{Column, Metric, Paging, Question, Rows, RunningMode};
 use crate::store::fleet::workspaces::{self as stored, EntryRef};
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, unstored};
 use crate::store::table::Step;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::Reader;
-use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::view::workspaces::{Listing, Matcher, WorkspaceFilter, Workspaces};
 
 use super::coverage::Coverage;
 use super::desktops::{instances, quantile};
 use super::health::Use;
+use super::{Ask, Fleet, FleetQuery};
 
 row! {
     /// An advice about a desktop.
@@ -50,7 +52,7 @@ row! {
 /// use deskfleet::{AdviceQuery, Engine};
 ///
 /// let engine = Engine::in_memory()?;
-/// let advice = engine.query_advice(&AdviceQuery::default())?;
+/// let advice = engine.query(&AdviceQuery::default())?;
 /// assert!(advice.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -60,23 +62,44 @@ pub struct AdviceQuery {
     pub filter: WorkspaceFilter,
     /// The first moment, widened to a whole day (UTC). Default 30 days before `to`.
     pub from: Option<Timestamp>,
-    /// The first moment behind it, widened likewise. Default now.
+    /// The exclusive end, widened likewise. Default now.
     pub to: Option<Timestamp>,
     /// The page; `sort` is not read.
     pub paging: Paging,
 }
 
+const LIST: List = List::Rows(Question::Advice);
 /// The seconds of the default window.
-pub(crate) const WINDOW_SECONDS: i64 = MONTH_DAYS * 24 * 60 * 60;
+const WINDOW_SECONDS: i64 = MONTH_DAYS * 24 * 60 * 60;
+
+impl FleetQuery for AdviceQuery {
+    type Answer = Rows<AdviceRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        advice(&fleet.readers.rollups()?, fleet.readers.cost(), self)
+    }
+}
+
+impl Ask for AdviceQuery {
+    const QUESTION: Question = Question::Advice;
+    const COLUMNS: &'static [Column] = AdviceRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            filter: query.filter()?,
+            from,
+            to,
+            paging: query.paging()?,
+        })
+    }
+}
 
 /// A page of advice, in the order of the ids of the workspaces. It ends early where it examined
 /// [`ADVICE_DAYS_EXAMINED_MAX`] days of desktops.
-pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
-    let to = query.to.unwrap_or(reader.now);
-    let from = query
-        .from
-        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let mut covered = Coverage::all_days(reader, Range::new(from, to)?);
+fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
+    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
+    let mut covered = Coverage::all_days(reader, range);
     let newest = *covered.days_covered().end().min(&reader.now.day());
     let oldest = Timestamp::from_day(newest.saturating_sub(ADVICE_DAYS_MAX - 1));
     if oldest > covered.range().from {
@@ -102,50 +125,41 @@ pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Resul
     if page.next.is_none() {
         let listing = Listing::Filtered(Box::new(matcher));
         let mut failed = None;
-        workspaces::page(
-            reader,
-            &listing,
-            usize::MAX,
-            after.as_deref(),
-            &mut |entry| {
-                page.visit(entry, 0).unwrap_or_else(|error| {
-                    failed = Some(error);
-                    Step::Break(())
-                })
-            },
-        )?;
+        Workspaces::all(listing, after).step(reader, &mut |entry| {
+            page.visit(entry, 0).unwrap_or_else(|error| {
+                failed = Some(error);
+                Step::Break(())
+            })
+        })?;
         failed.map_or(Ok(()), Err)?;
     }
     Ok(Rows {
-        next_token: page.next.map(Place::token),
+        next_token: page.next.map(|place| paging::token(LIST, &place)),
         warnings: covered.into_warnings(),
         ..Rows::whole(page.rows, reader.now)
     })
 }
 
 /// Where a page goes on: at the workspace `id`, after its first rows.
-struct Place {
+struct PageStart {
     id: String,
-    /// [`Place::ALL`] where it is done.
+    /// [`PageStart::ALL`] where it is done.
     shown: u8,
 }
 
-impl Place {
+impl PageStart {
     const ALL: u8 = u8::MAX;
+}
 
-    fn token(self) -> String {
-        let place = [&[self.shown], self.id.as_bytes()].concat();
-        paging::after_place(Question::Advice, &[], &place)
+impl Position for PageStart {
+    fn to_bytes(&self) -> Vec<u8> {
+        [&[self.shown], self.id.as_bytes()].concat()
     }
 
-    fn of(token: &str) -> Result<Self> {
-        let place = paging::place_of(Question::Advice, &[], token);
-        let read = |place: Vec<u8>| {
-            let (shown, id) = place.split_first()?;
-            let id = std::str::from_utf8(id).ok()?.to_owned();
-            Some(Self { id, shown: *shown })
-        };
-        place.and_then(read).ok_or_else(paging::bad_token)
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (shown, id) = bytes.split_first()?;
+        let id = std::str::from_utf8(id).ok()?.to_owned();
+        Some(Self { id, shown: *shown })
     }
 }
 
@@ -166,16 +180,16 @@ struct Page<'r> {
     /// The workspace that was examined last.
     last: Option<String>,
     rows: Vec<AdviceRow>,
-    next: Option<Place>,
+    next: Option<PageStart>,
 }
 
 impl Page<'_> {
     /// Shows the rest of the workspace in which the page before ended; returns the one after which the list goes on.
     fn begin(&mut self, matcher: &Matcher, token: Option<&str>) -> Result<Option<String>> {
-        let Some(place) = token.map(Place::of).transpose()? else {
+        let Some(place) = paging::position::<PageStart>(LIST, token)? else {
             return Ok(None);
         };
-        if place.shown < Place::ALL {
+        if place.shown < PageStart::ALL {
             stored::with(&self.reader.snapshot, &place.id, |entry| {
                 let entry = self.reader.listed(entry);
                 match entry.filter(|entry| matcher.accepts(entry)) {
@@ -193,9 +207,9 @@ impl Page<'_> {
         if let Some(id) = &self.last
             && self.examined + days > ADVICE_DAYS_EXAMINED_MAX
         {
-            self.next = Some(Place {
+            self.next = Some(PageStart {
                 id: id.clone(),
-                shown: Place::ALL,
+                shown: PageStart::ALL,
             });
             return Ok(Step::Break(()));
         }
@@ -208,9 +222,9 @@ impl Page<'_> {
             .skip(shown)
         {
             if self.rows.len() == self.limit {
-                self.next = Some(Place {
+                self.next = Some(PageStart {
                     id: entry.id().to_owned(),
-                    shown: u8::try_from(number).unwrap_or(Place::ALL),
+                    shown: u8::try_from(number).unwrap_or(PageStart::ALL),
                 });
                 return Ok(Step::Break(()));
             }

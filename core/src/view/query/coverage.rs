@@ -1,4 +1,4 @@
-//! What an answer from the rollups covers of the range that was asked for, and the warnings that all such answers have.
+//! The part of a range that a response from the rollups covers, and the warnings that all such responses have.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use crate::view::Reader;
 const HOUR: i64 = 60 * 60;
 const DAY: i64 = 24 * HOUR;
 
-/// What an answer from the rollups covers of the range that was asked for.
+/// The part of a range that a response from the rollups covers.
 #[derive(Debug)]
 pub(crate) struct Coverage {
     range: Range,
@@ -100,13 +100,13 @@ impl Coverage {
         self.range.from.day()..=last_moment(self.range).day()
     }
 
-    /// What is to be said of the answer.
+    /// The warnings of the response.
     pub(crate) fn into_warnings(self) -> Vec<String> {
         self.warnings
     }
 }
 
-/// What is to be said of every answer from the rollups.
+/// The warnings of every response from the rollups.
 pub(crate) fn common_warnings(reader: &Reader) -> Vec<String> {
     let unfiled = Some(reader.unfiled).filter(|unfiled| *unfiled > 0);
     let warning = |unfiled| format!("The {unfiled} newest records are queued and not counted yet.");

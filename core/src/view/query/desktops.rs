@@ -237,7 +237,7 @@ impl Desktops {
     }
 
     /// The figures of a workspace, whose agent sends its id or the name of its computer; where there are both, the newer ones.
-    pub(super) fn of(&self, entry: &EntryRef<'_>) -> Option<Figures> {
+    pub(super) fn find_workspace(&self, entry: &EntryRef<'_>) -> Option<Figures> {
         let named = self.find(entry.id());
         let computer = entry.computer_name().and_then(|name| {
             let found = self.find(name)?;
@@ -247,7 +247,7 @@ impl Desktops {
     }
 }
 
-/// The figures of one workspace as [`Desktops::of`] finds them, by lookups: for those on a page, without reading all.
+/// The figures of one workspace as [`Desktops::find_workspace`] finds them, by lookups: for those on a page, without reading all.
 pub(super) fn figures_of(
     read: &Snapshot,
     id: &str,

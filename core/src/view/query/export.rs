@@ -23,7 +23,7 @@ use crate::store::telemetry::rows::{HistoryOrder, Rows};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::history::HistoryQuery;
-use crate::view::history::places::{FirstPlaces, Place, Source, each_content_of, pending};
+use crate::view::history::places::{FirstPlaces, RecordPlace, Source, each_content_of, pending};
 
 /// Which records are exported.
 ///
@@ -167,7 +167,7 @@ impl Export {
 
     /// Reads the next records, once all of those before are taken. Returns whether it came to some or to the end; else it has looked at
     /// many instances without any in the range, and is to be called again.
-    pub(crate) fn look(&mut self, read: &Snapshot, now: ReadNow<'_>) -> Result<bool> {
+    pub(crate) fn read_more(&mut self, read: &Snapshot, now: ReadNow<'_>) -> Result<bool> {
         (self.next, self.order) = (0, Vec::new());
         for _ in 0..EXPORT_BUCKETS_MAX {
             self.position = match std::mem::replace(&mut self.position, Position::End) {
@@ -223,7 +223,7 @@ impl Export {
     ) -> Result<Position> {
         // One more says whether there are others.
         let count = EXPORT_WINDOW_RECORDS + 1;
-        let start_place = Place::first_of(start);
+        let start_place = RecordPlace::first_of(start);
         let mut places = FirstPlaces::new((start_place, passed), self.query.to, count);
         let day = history::bucket_day(&bucket)?;
         let name = self
@@ -264,8 +264,8 @@ impl Export {
         &mut self,
         (read, blocks): (&Snapshot, &[PendingBlock]),
         bucket: &[u8],
-        mut places: &'p [Place],
-    ) -> Result<&'p [Place]> {
+        mut places: &'p [RecordPlace],
+    ) -> Result<&'p [RecordPlace]> {
         let add = |source, rows: &mut Rows| match source {
             Source::Part(_, part) => history::add_prefix_part(read, bucket, part, rows),
             Source::Block(number) => {
@@ -273,7 +273,7 @@ impl Export {
                 block.map_or(Ok(()), |block| block.add_to(read, rows))
             }
         };
-        if let Some(Place { source, .. }) = places.first()
+        if let Some(RecordPlace { source, .. }) = places.first()
             && places.iter().all(|place| place.source == *source)
         {
             // Nearly always: then its rows need not be copied.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::limits::HEATMAP_USERS_MAX;
-use crate::model::Rows;
 use crate::model::row::row;
+use crate::model::{Column, Question, Rows};
 use crate::store::rollup::hourly::hour;
 use crate::store::rollup::{DayRef, LatestRef, scan_window};
 use crate::store::table::Step;
@@ -14,12 +15,13 @@ use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
 use super::coverage::Coverage;
+use super::{Ask, Fleet, FleetQuery};
 
 const DAY: i64 = 24 * 60 * 60;
 /// The range when none is given.
-pub(crate) const RANGE_DEFAULT: i64 = 28 * DAY;
+const RANGE_DEFAULT: i64 = 28 * DAY;
 /// The farthest time zone from UTC, in minutes.
-pub(crate) const OFFSET_MAX: i32 = 14 * 60;
+pub(super) const OFFSET_MAX: i32 = 14 * 60;
 
 const HOURS: u8 = 24;
 /// The hours of a week.
@@ -55,7 +57,7 @@ impl HeatmapOf {
 /// use deskfleet::{Engine, HeatmapOf, HeatmapQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// let cells = engine.query_heatmap(&HeatmapQuery { of: HeatmapOf::Reporting, ..HeatmapQuery::default() })?;
+/// let cells = engine.query(&HeatmapQuery { of: HeatmapOf::Reporting, ..HeatmapQuery::default() })?;
 /// assert_eq!(cells.rows.len(), 7 * 24);
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -202,11 +204,35 @@ impl Counts {
     }
 }
 
+impl FleetQuery for HeatmapQuery {
+    type Answer = Rows<HeatmapCell>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        heatmap(&fleet.readers.rollups()?, self)
+    }
+}
+
+impl Ask for HeatmapQuery {
+    const QUESTION: Question = Question::Heatmap;
+    const COLUMNS: &'static [Column] = HeatmapCell::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        let of = query.one_of("of", &HeatmapOf::ALL, HeatmapOf::as_str)?;
+        Ok(Self {
+            of: of.unwrap_or_default(),
+            from,
+            to,
+            offset_minutes: query.offset()?,
+        })
+    }
+}
+
 /// The heatmap that is asked for: all hours of a week.
-pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
+fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
     if !(-OFFSET_MAX..=OFFSET_MAX).contains(&query.offset_minutes) {
-        let said = "A time zone is at most 14 hours from UTC.";
-        return Err(EngineError::invalid("offset", said));
+        let message = "A time zone is at most 14 hours from UTC.";
+        return Err(EngineError::invalid("offset", message));
     }
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
     let mut coverage = Coverage::hours(reader, range);

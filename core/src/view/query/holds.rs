@@ -1,15 +1,18 @@
 //! The litigation holds as rows.
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::query::Query;
 use crate::error::Result;
 use crate::model::row::row;
-use crate::model::{Cell, Paging, Question, Rows};
+use crate::model::{Cell, Column, Paging, Question, Rows};
 use crate::store::fleet::holds::{self, HoldRef};
 use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::store::table::{Step, after_key};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::workspaces::{Matcher, WorkspaceFilter};
+
+use super::{Ask, Fleet, FleetQuery};
 
 row! {
     /// A litigation hold with its workspace.
@@ -37,7 +40,7 @@ row! {
 /// use deskfleet::{Engine, HoldsQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// assert!(engine.query_holds(&HoldsQuery::default())?.rows.is_empty());
+/// assert!(engine.query(&HoldsQuery::default())?.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,8 +51,28 @@ pub struct HoldsQuery {
     pub paging: Paging,
 }
 
+impl FleetQuery for HoldsQuery {
+    type Answer = Rows<HoldRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        holds(&fleet.readers.tables()?, self)
+    }
+}
+
+impl Ask for HoldsQuery {
+    const QUESTION: Question = Question::Holds;
+    const COLUMNS: &'static [Column] = HoldRow::COLUMNS;
+
+    fn parse(query: Query<'_>, _: Timestamp) -> Result<Self> {
+        Ok(Self {
+            filter: query.filter()?,
+            paging: query.paging()?,
+        })
+    }
+}
+
 /// A page of the holds; reads no workspace that is not held.
-pub(crate) fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>> {
+fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>> {
     let order = Order::wanted(query.paging.sort.as_deref(), HoldRow::COLUMNS)?;
     let mut picked = Picked::new(Question::Holds, order, &query.paging)?;
     let matcher = Matcher::new(&query.filter);

@@ -8,6 +8,8 @@ use crate::model::{Action, AuditResult, ComputeType, Rows, State};
 use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::view::Reader;
 
+use super::{Fleet, FleetQuery};
+
 row! {
     /// What an action would do to a workspace now.
     pub struct PreviewRow {
@@ -31,7 +33,7 @@ row! {
 ///
 /// let engine = Engine::in_memory()?;
 /// let workspace_ids = vec!["ws-1".to_owned()];
-/// let rows = engine.preview(&PreviewQuery { action: Action::Reboot, workspace_ids, compute_type: None })?;
+/// let rows = engine.query(&PreviewQuery { action: Action::Reboot, workspace_ids, compute_type: None })?;
 /// assert_eq!(rows.rows[0].code, Some("WorkSpaceNotFound"));
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -45,11 +47,19 @@ pub struct PreviewQuery {
     pub compute_type: Option<String>,
 }
 
+impl FleetQuery for PreviewQuery {
+    type Answer = Rows<PreviewRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        preview(&fleet.readers.tables()?, self)
+    }
+}
+
 /// What the action would do to each of the workspaces, in their order; nothing is written.
-pub(crate) fn preview(reader: &Reader, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
+fn preview(reader: &Reader, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
     if query.workspace_ids.len() > PREVIEW_IDS_MAX {
-        let said = format!("Send at most {PREVIEW_IDS_MAX} ids.");
-        return Err(EngineError::invalid("workSpaceIds", said));
+        let message = format!("Send at most {PREVIEW_IDS_MAX} ids.");
+        return Err(EngineError::invalid("workSpaceIds", message));
     }
     let asked = query.compute_type.as_deref();
     let compute_type = lifecycle::new_compute_type(query.action, asked)?;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{
@@ -13,13 +14,15 @@ use crate::limits::{
     PROCESS_REPORTS_EXAMINED_MAX,
 };
 use crate::model::row::{rounded, row};
-use crate::model::{Paging, Question, Row as _, Rows, Stream};
+use crate::model::{Column, Paging, Question, Row as _, Rows, Stream};
 use crate::store::table::Step;
 use crate::store::telemetry::history;
 use crate::store::telemetry::queue::Wanted;
 use crate::store::telemetry::rows::Rows as Records;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
+
+use super::{Ask, Fleet, FleetQuery};
 
 row! {
     /// A process by its name.
@@ -47,7 +50,7 @@ row! {
 /// use deskfleet::{Engine, ProcessesQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// let processes = engine.query_processes(&ProcessesQuery::default())?;
+/// let processes = engine.query(&ProcessesQuery::default())?;
 /// assert!(processes.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -64,23 +67,38 @@ pub struct ProcessesQuery {
 }
 
 /// The seconds of the default window.
-pub(crate) const WINDOW_SECONDS: i64 = 24 * 60 * 60;
+const WINDOW_SECONDS: i64 = 24 * 60 * 60;
 
-/// What the reader must have of the queue.
-pub(crate) fn wanted(instance_id: Option<&str>) -> Wanted<'_> {
-    match instance_id {
-        Some(instance) => Wanted::Instance(Stream::Processes, instance),
-        None => Wanted::Stream(Stream::Processes),
+impl FleetQuery for ProcessesQuery {
+    type Answer = Rows<ProcessRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        let wanted = match &self.instance_id {
+            Some(instance) => Wanted::Instance(Stream::Processes, instance),
+            None => Wanted::Stream(Stream::Processes),
+        };
+        processes(&fleet.readers.telemetry(wanted)?, self)
     }
 }
 
-/// A page of processes. The reader must have been made for what is [`wanted`].
-pub(crate) fn processes(reader: &Reader, query: &ProcessesQuery) -> Result<Rows<ProcessRow>> {
-    let to = query.to.unwrap_or(reader.now);
-    let from = query
-        .from
-        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let range = Range::new(from, to)?;
+impl Ask for ProcessesQuery {
+    const QUESTION: Question = Question::Processes;
+    const COLUMNS: &'static [Column] = ProcessRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            instance_id: query.filled("instanceId"),
+            from,
+            to,
+            paging: query.paging()?,
+        })
+    }
+}
+
+/// A page of processes. The reader must have the queue of the instance or of all.
+fn processes(reader: &Reader, query: &ProcessesQuery) -> Result<Rows<ProcessRow>> {
+    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
     let order = order(query.paging.sort.as_deref().unwrap_or("-cpuAvg"))?;
     let mut picked = Picked::new(Question::Processes, order, &query.paging)?;
     let mut scan = Scan {
@@ -261,7 +279,7 @@ impl Totals {
         for process in rows.processes(row) {
             let number = process.name as usize;
             let known = self.known.get(number).copied().flatten();
-            let place = known.unwrap_or_else(|| self.place(rows.process_name(process.name)));
+            let place = known.unwrap_or_else(|| self.slot_of(rows.process_name(process.name)));
             if known.is_none() {
                 self.known.resize(self.known.len().max(number + 1), None);
                 if let Some(known) = self.known.get_mut(number) {
@@ -286,7 +304,7 @@ impl Totals {
     }
 
     /// The place of a name.
-    fn place(&mut self, name: &str) -> u64 {
+    fn slot_of(&mut self, name: &str) -> u64 {
         let mut ends = (0..=PROCESS_NAME_BYTES.min(name.len())).rev();
         let name = ends.find_map(|end| name.get(..end)).unwrap_or_default();
         if let Some(place) = self.names.get(name) {

@@ -4,26 +4,30 @@ mod point;
 
 use std::time::Duration;
 
+use crate::domain::query::Query;
 use crate::domain::range::{Range, whole_seconds};
 use crate::domain::steps::Steps;
 use crate::error::{EngineError, Result};
 use crate::limits::SERIES_RECORDS_EXAMINED_MAX;
 use crate::model::row::rounded;
-use crate::model::{Metric, Rows, Stream};
+use crate::model::{Column, Metric, Question, Rows, Stream};
+use crate::nearest::nearest;
 use crate::store::rollup::hourly::{self, HourTotals, Total};
 use crate::store::rollup::{SCALE, Summary, stored, unstored};
+use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::history::{self, HistoryQuery};
 
 use super::coverage::Coverage;
 use super::groups::{self, GroupFilter};
+use super::{Ask, Fleet, FleetQuery};
 
 pub use point::{MetricValues, SeriesPoint};
 
 const HOUR: i64 = 60 * 60;
 /// The range when none is given.
-pub(crate) const RANGE_DEFAULT: i64 = 24 * HOUR;
+const RANGE_DEFAULT: i64 = 24 * HOUR;
 /// The step of a series of one instance when none is given.
 const STEP_DEFAULT: i64 = 5 * 60;
 
@@ -33,7 +37,7 @@ const STEP_DEFAULT: i64 = 5 * 60;
 /// use deskfleet::{Engine, SeriesQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// let series = engine.query_series(&SeriesQuery { instance_id: Some("ws-1".into()), ..SeriesQuery::default() })?;
+/// let series = engine.query(&SeriesQuery { instance_id: Some("ws-1".into()), ..SeriesQuery::default() })?;
 /// assert_eq!(series.step_seconds, 300);
 /// assert!(series.points.rows.iter().all(|point| point.count == 0));
 /// # Ok::<(), deskfleet::EngineError>(())
@@ -85,8 +89,70 @@ struct Sums {
     summaries: Vec<Summary>,
 }
 
+impl FleetQuery for SeriesQuery {
+    type Answer = Series;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        let reader = match &self.instance_id {
+            Some(instance) => fleet
+                .readers
+                .telemetry(Wanted::Instance(Stream::Stats, instance))?,
+            None => fleet.readers.rollups()?,
+        };
+        series(&reader, self)
+    }
+}
+
+impl Ask for SeriesQuery {
+    const QUESTION: Question = Question::Series;
+    const COLUMNS: &'static [Column] = SeriesPoint::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        let mut asked = Self {
+            instance_id: query.filled("instanceId"),
+            from,
+            to,
+            step: query.step()?,
+            filter: query.group_filter()?,
+            ..Self::default()
+        };
+        if let Some(metrics) = query.filled("metrics") {
+            asked.metrics = metrics_of(&metrics)?;
+        }
+        Ok(asked)
+    }
+
+    fn columns(&self) -> Vec<usize> {
+        SeriesPoint::columns_of(&self.metrics, self.instance_id.is_none())
+    }
+}
+
+/// The metrics of a list, each once.
+fn metrics_of(list: &str) -> Result<Vec<Metric>> {
+    let mut metrics = Vec::new();
+    for name in list.split(',') {
+        let mut known = Metric::OF_STATS.into_iter();
+        let metric = known.find(|metric| metric.as_str().eq_ignore_ascii_case(name));
+        let metric = metric.ok_or_else(|| unknown(name))?;
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    Ok(metrics)
+}
+
+fn unknown(name: &str) -> EngineError {
+    let names = Metric::OF_STATS.map(Metric::as_str);
+    let hint = nearest(name, names).map_or_else(
+        || format!("Send a list of {}, such as cpu,memory.", names.join(", ")),
+        |nearest| format!("Did you mean '{nearest}'?"),
+    );
+    EngineError::invalid("metrics", format!("There is no metric '{name}'. {hint}"))
+}
+
 /// The series that is asked for. The reader of a series of one instance must have been made for the queue of its Stats.
-pub(crate) fn series(reader: &Reader, query: &SeriesQuery) -> Result<Series> {
+fn series(reader: &Reader, query: &SeriesQuery) -> Result<Series> {
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
     let step = query.step.map(whole_seconds);
     match &query.instance_id {
@@ -211,15 +277,16 @@ fn places_of(metrics: &[Metric], known: &[Metric], of: &str) -> Result<Vec<usize
         let place = known.iter().position(|known| known == metric);
         place.ok_or_else(|| {
             let names: Vec<_> = known.iter().map(|metric| metric.as_str()).collect();
-            let mut said = format!(
+            let mut message = format!(
                 "There is no series of {} {of}, only of {}.",
                 metric.as_str(),
                 names.join(", ")
             );
             if known.len() < Metric::OF_STATS.len() && Metric::OF_STATS.contains(metric) {
-                said.push_str(" With `instanceId` there is one of each metric of that instance.");
+                message
+                    .push_str(" With `instanceId` there is one of each metric of that instance.");
             }
-            EngineError::invalid("metrics", said)
+            EngineError::invalid("metrics", message)
         })
     });
     places.collect()

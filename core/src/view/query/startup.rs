@@ -2,22 +2,24 @@
 
 use std::time::Duration;
 
+use crate::domain::query::Query;
 use crate::domain::range::{Range, whole_seconds};
 use crate::domain::steps::Steps;
 use crate::error::Result;
 use crate::model::row::{column, row};
-use crate::model::{Cell, Column, Row, Rows, Stream};
+use crate::model::{Cell, Column, Question, Row, Rows, Stream};
 use crate::store::rollup::hourly::{HourTotals, Total};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
 use super::coverage::Coverage;
 use super::groups::{self, GroupFilter};
+use super::{Ask, Fleet, FleetQuery};
 
 const HOUR: i64 = 60 * 60;
 const DAY: i64 = 24 * HOUR;
 /// The range when none is given.
-pub(crate) const RANGE_DEFAULT: i64 = 7 * DAY;
+const RANGE_DEFAULT: i64 = 7 * DAY;
 
 /// The startups of which desktops, over which time.
 ///
@@ -25,7 +27,7 @@ pub(crate) const RANGE_DEFAULT: i64 = 7 * DAY;
 /// use deskfleet::{Engine, StartupQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// let report = engine.query_startup(&StartupQuery::default())?;
+/// let report = engine.query(&StartupQuery::default())?;
 /// assert!(report.points.rows.iter().all(|point| point.total.p95.is_none()));
 /// assert!(report.slowest.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
@@ -83,7 +85,7 @@ pub struct DurationQuantiles {
 }
 
 impl DurationQuantiles {
-    fn of(total: &Total) -> Self {
+    fn from_total(total: &Total) -> Self {
         let quantile = |percent| total.quantile(percent);
         Self {
             p50: quantile(50),
@@ -179,8 +181,31 @@ impl schemars::JsonSchema for StartupPoint {
     }
 }
 
+impl FleetQuery for StartupQuery {
+    type Answer = StartupReport;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        startups(&fleet.readers.rollups()?, self)
+    }
+}
+
+impl Ask for StartupQuery {
+    const QUESTION: Question = Question::Startup;
+    const COLUMNS: &'static [Column] = StartupPoint::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            from,
+            to,
+            step: query.step()?,
+            filter: query.group_filter()?,
+        })
+    }
+}
+
 /// The startups that are asked for.
-pub(crate) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
+fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
     let step = query.step.map_or(DAY, whole_seconds);
     let mut coverage = Coverage::hours(reader, range);
@@ -193,7 +218,7 @@ pub(crate) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupR
         let mut phases = totals.distributions.iter();
         let phases = [(); PHASES].map(|()| {
             let total = phases.next();
-            total.map_or_else(DurationQuantiles::default, DurationQuantiles::of)
+            total.map_or_else(DurationQuantiles::default, DurationQuantiles::from_total)
         });
         StartupPoint::new(steps.start(place), totals.count, phases)
     };

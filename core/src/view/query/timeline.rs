@@ -8,13 +8,15 @@ mod place;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::paging::{self, List};
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::limits::{TIMELINE_MOMENT_RECORDS_MAX, TIMELINE_TEXT_BYTES};
 use crate::model::row::row;
 use crate::model::{
-    AuditAction, AuditEntry, AuditResult, Nullable, Paging, Question, Received, Record, Row as _,
-    Rows, Stream,
+    AuditAction, AuditEntry, AuditResult, Column, Nullable, Paging, Question, Received, Record,
+    Row as _, Rows, Stream,
 };
 use crate::store::fleet::workspaces;
 use crate::store::rollup::latest;
@@ -23,7 +25,9 @@ use crate::timestamp::Timestamp;
 use crate::view::history::{self, HistoryQuery};
 use crate::view::{Reader, activity, audit};
 
-use place::Place;
+use super::{Ask, Fleet, FleetQuery};
+
+use place::PageStart;
 
 row! {
     /// Something that happened to a desktop.
@@ -51,7 +55,7 @@ row! {
 ///
 /// let engine = Engine::in_memory()?;
 /// engine.put_workspace(Workspace { id: "ws-1".into(), ..Workspace::default() })?;
-/// let story = engine.query_timeline(&TimelineQuery::of("ws-1"))?;
+/// let story = engine.query(&TimelineQuery::new("ws-1"))?;
 /// assert!(story.rows.iter().all(|row| row.kind != "activity"));
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -70,7 +74,7 @@ pub struct TimelineQuery {
 
 impl TimelineQuery {
     /// The last 7 days of a workspace.
-    pub fn of(workspace_id: impl Into<String>) -> Self {
+    pub fn new(workspace_id: impl Into<String>) -> Self {
         Self {
             workspace_id: workspace_id.into(),
             from: None,
@@ -80,24 +84,46 @@ impl TimelineQuery {
     }
 }
 
+const LIST: List = List::Rows(Question::Timeline);
 /// The seconds of the default window.
-pub(crate) const WINDOW_SECONDS: i64 = 7 * 24 * 60 * 60;
+const WINDOW_SECONDS: i64 = 7 * 24 * 60 * 60;
 
-/// A page of what happened, newest first. `open` gives a reader that has the queue of what is wanted.
-pub(crate) fn timeline(
-    reader: &Reader,
-    query: &TimelineQuery,
-    open: impl Fn(Wanted<'_>) -> Result<Reader>,
-) -> Result<Rows<TimelineRow>> {
-    let to = query.to.unwrap_or(reader.now);
-    let from = query
-        .from
-        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let range = Range::new(from, to)?;
+impl FleetQuery for TimelineQuery {
+    type Answer = Rows<TimelineRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        timeline(fleet, self)
+    }
+}
+
+impl Ask for TimelineQuery {
+    const QUESTION: Question = Question::Timeline;
+    const COLUMNS: &'static [Column] = TimelineRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let id = query.filled("workSpaceId").ok_or_else(|| {
+            let message = "The workSpaceId field is required, such as workSpaceId=ws-1.";
+            EngineError::invalid("workSpaceId", message)
+        })?;
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            from,
+            to,
+            paging: query.paging()?,
+            ..Self::new(id)
+        })
+    }
+}
+
+/// A page of what happened, newest first.
+fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow>> {
+    let reader = &fleet.readers.tables()?;
+    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
+    let Range { from, to } = range;
     let names = names(reader, &query.workspace_id)?;
-    let mut place = match &query.paging.next_token {
-        Some(token) => Place::of(token)?,
-        None => Place::begin(audit::end(reader)?, to),
+    let mut place = match paging::position(LIST, query.paging.next_token.as_deref())? {
+        Some(place) => place,
+        None => PageStart::begin(audit::next_number(reader)?, to),
     };
     let mut page = Page::new(&place, query, range)?;
     let stopped = audit::of_workspace(
@@ -116,7 +142,9 @@ pub(crate) fn timeline(
     for instance in &known {
         for stream in [Stream::Activity, Stream::Startup] {
             let source = Source {
-                reader: open(Wanted::Instance(stream, instance))?,
+                reader: fleet
+                    .readers
+                    .telemetry(Wanted::Instance(stream, instance))?,
                 stream,
                 instance,
             };
@@ -126,7 +154,7 @@ pub(crate) fn timeline(
     let is_left_out = page.is_left_out;
     let (rows, more) = page.picked.finish();
     place.next(rows.last().map(|row| row.at), more, stopped, oldest);
-    let next_token = (!place.is_over).then(|| place.token());
+    let next_token = (!place.is_over).then(|| paging::token(LIST, &place));
     if names.is_none()
         && rows.is_empty()
         && next_token.is_none()
@@ -134,10 +162,14 @@ pub(crate) fn timeline(
     {
         return Err(EngineError::no_workspace());
     }
-    let said = "There are more records of one moment than are examined: some of them are left out.";
+    let message =
+        "There are more records of one moment than are examined: some of them are left out.";
     Ok(Rows {
         next_token,
-        warnings: is_left_out.then(|| said.to_owned()).into_iter().collect(),
+        warnings: is_left_out
+            .then(|| message.to_owned())
+            .into_iter()
+            .collect(),
         ..Rows::whole(rows, reader.now)
     })
 }
@@ -181,7 +213,7 @@ struct Page {
 }
 
 impl Page {
-    fn new(place: &Place, query: &TimelineQuery, range: Range) -> Result<Self> {
+    fn new(place: &PageStart, query: &TimelineQuery, range: Range) -> Result<Self> {
         let paging = Paging {
             next_token: place.within.as_ref().map(|(_, token)| token.clone()),
             ..query.paging.clone()
@@ -246,7 +278,12 @@ impl Page {
     }
 
     /// Adds the newest records of an instance, from `oldest` on up to the place at which the page begins.
-    fn add_records(&mut self, source: &Source<'_>, oldest: Timestamp, place: &Place) -> Result<()> {
+    fn add_records(
+        &mut self,
+        source: &Source<'_>,
+        oldest: Timestamp,
+        place: &PageStart,
+    ) -> Result<()> {
         let mut to = place.records;
         if let Some((at, _)) = place.within
             && at < place.records

@@ -1,10 +1,11 @@
 //! The desktops with the worst values of a metric.
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::model::row::{rounded, row};
-use crate::model::{Cell, Metric, Paging, Question, Rows, Statistic};
+use crate::model::{Cell, Column, Metric, Paging, Question, Rows, Statistic};
 use crate::store::rollup::{DayRef, LatestRef, scan_window, unstored};
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
@@ -12,6 +13,7 @@ use crate::view::{Reader, activity};
 
 use super::coverage::Coverage;
 use super::desktops::{health_score, quantile, summary};
+use super::{Ask, Fleet, FleetQuery};
 
 row! {
     /// A desktop and its value of a metric.
@@ -39,7 +41,7 @@ row! {
 /// use deskfleet::{Engine, Metric, TopQuery};
 ///
 /// let engine = Engine::in_memory()?;
-/// let worst = engine.query_top(&TopQuery::of(Metric::Cpu))?;
+/// let worst = engine.query(&TopQuery::new(Metric::Cpu))?;
 /// assert!(worst.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -52,7 +54,7 @@ pub struct TopQuery {
     pub statistic: Option<Statistic>,
     /// The first moment, widened to a whole day (UTC). Default 24 hours before `to`.
     pub from: Option<Timestamp>,
-    /// The first moment behind it, widened likewise. Default now.
+    /// The exclusive end, widened likewise. Default now.
     pub to: Option<Timestamp>,
     /// The page; `sort` is not read.
     pub paging: Paging,
@@ -61,7 +63,7 @@ pub struct TopQuery {
 impl TopQuery {
     /// The desktops that were worst in the last 24 hours.
     #[must_use]
-    pub fn of(metric: Metric) -> Self {
+    pub fn new(metric: Metric) -> Self {
         Self {
             metric,
             statistic: None,
@@ -75,16 +77,41 @@ impl TopQuery {
 /// The place of `value` among the columns.
 const VALUE: usize = 5;
 /// The seconds of the default window.
-pub(crate) const WINDOW_SECONDS: i64 = 24 * 60 * 60;
+const WINDOW_SECONDS: i64 = 24 * 60 * 60;
+
+impl FleetQuery for TopQuery {
+    type Answer = Rows<TopRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        top(&fleet.readers.rollups()?, self)
+    }
+}
+
+impl Ask for TopQuery {
+    const QUESTION: Question = Question::Top;
+    const COLUMNS: &'static [Column] = TopRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let metric = query.one_of("metric", &Metric::ALL, Metric::as_str)?;
+        let (from, to) = query.range(now)?;
+        Ok(Self {
+            statistic: query.one_of("statistic", &Statistic::ALL, Statistic::as_str)?,
+            from,
+            to,
+            paging: query.paging()?,
+            ..Self::new(metric.ok_or_else(|| {
+                let message = "The metric field is required, such as metric=cpu.";
+                EngineError::invalid("metric", message)
+            })?)
+        })
+    }
+}
 
 /// A page of desktops, the worst first: the greatest values, and the least health scores.
-pub(crate) fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
+fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
     let statistic = statistic(query.metric, query.statistic)?;
-    let to = query.to.unwrap_or(reader.now);
-    let from = query
-        .from
-        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
-    let covered = Coverage::days(reader, Range::new(from, to)?)?;
+    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
+    let covered = Coverage::days(reader, range)?;
     let is_score = query.metric == Metric::HealthScore;
     let sort = if is_score { "value" } else { "-value" };
     let order = Order::parse(sort, TopRow::COLUMNS)?;
@@ -138,13 +165,13 @@ fn statistic(metric: Metric, asked: Option<Statistic>) -> Result<Option<Statisti
         return Ok(Some(asked));
     }
     let metric = metric.as_str();
-    let said = if possible.is_empty() {
+    let message = if possible.is_empty() {
         format!("{metric} has no statistics; leave it out.")
     } else {
         let possible: Vec<_> = possible.iter().map(|each| each.as_str()).collect();
         format!("Of {metric} there is {}.", possible.join(", "))
     };
-    Err(EngineError::invalid("statistic", said))
+    Err(EngineError::invalid("statistic", message))
 }
 
 /// The value of a desktop and how many samples it is made of; `None` where there is none.

@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use crate::domain::order::{Order, Picked};
+use crate::domain::query::Query;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::model::row::row;
-use crate::model::{Action, Cell, Paging, Question, Rows};
+use crate::model::{Action, Cell, Column, Paging, Question, Rows};
 use crate::store::fleet::workspaces::EntryRef;
 use crate::store::rollup::{daily, latest};
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
-use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::view::workspaces::{Listing, Matcher, WorkspaceFilter, Workspaces};
 
 use super::coverage::{Coverage, common_warnings};
 use super::desktops::{Desktops, Figures, Window, WindowFigure, figures_of, instances};
+use super::{Ask, Fleet, FleetQuery};
 
 row! {
     /// A workspace with its hold, its running action and its newest telemetry.
@@ -68,7 +70,7 @@ row! {
 ///
 /// let engine = Engine::in_memory()?;
 /// let paging = Paging { sort: Some("-state,username".into()), ..Paging::default() };
-/// let rows = engine.query_workspaces(&WorkspaceRowsQuery { paging, ..WorkspaceRowsQuery::default() })?;
+/// let rows = engine.query(&WorkspaceRowsQuery { paging, ..WorkspaceRowsQuery::default() })?;
 /// assert!(rows.rows.is_empty());
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
@@ -84,8 +86,36 @@ pub struct WorkspaceRowsQuery {
     pub window: Option<Duration>,
 }
 
-/// A page of workspaces; in the order of the ids it ends early behind `texts_max` bytes of texts.
-pub(crate) fn workspaces(
+impl FleetQuery for WorkspaceRowsQuery {
+    type Answer = Rows<WorkspaceRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        // Before the lock: what is filed here notifies the observer, which may ask as well.
+        let reader = fleet.readers.rollups()?;
+        let _one_at_a_time = self
+            .paging
+            .sort
+            .is_some()
+            .then(|| fleet.readers.lock_sorting());
+        workspaces(&reader, self, fleet.texts_max)
+    }
+}
+
+impl Ask for WorkspaceRowsQuery {
+    const QUESTION: Question = Question::Workspaces;
+    const COLUMNS: &'static [Column] = WorkspaceRow::COLUMNS;
+
+    fn parse(query: Query<'_>, _: Timestamp) -> Result<Self> {
+        Ok(Self {
+            filter: query.filter()?,
+            paging: query.paging_of_columns()?,
+            window: query.window()?,
+        })
+    }
+}
+
+/// A page of workspaces; in the order of the ids it ends early after `texts_max` bytes of texts.
+fn workspaces(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
     texts_max: usize,
@@ -94,8 +124,8 @@ pub(crate) fn workspaces(
     let window = query.window.map(|window| reader.now - window);
     let sorted_by = |column| order.has(column);
     if window.is_none() && (CPU_AVG..=HEALTH_SCORE).any(sorted_by) {
-        let said = "Send `window`, such as window=24h, to sort by a figure of a window.";
-        return Err(EngineError::invalid("sort", said));
+        let message = "Send `window`, such as window=24h, to sort by a figure of a window.";
+        return Err(EngineError::invalid("sort", message));
     }
     let covered = window
         .map(|from| {
@@ -156,10 +186,9 @@ fn pick(
 ) -> Result<Picked<WorkspaceRow>> {
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
     let after = picked.begins_after();
-    let after = after.as_deref();
     let mut texts = 0;
-    workspaces::page(reader, &listing, usize::MAX, after, &mut |entry| {
-        let known = desktops.and_then(|desktops| desktops.of(entry));
+    Workspaces::all(listing, after).step(reader, &mut |entry| {
+        let known = desktops.and_then(|desktops| desktops.find_workspace(entry));
         let candidate = Candidate {
             entry,
             figures: known.unwrap_or_default(),

@@ -72,10 +72,10 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     pub(crate) fn new(term: &Term) -> Self {
-        Self::of(term, folded)
+        Self::in_form(term, folded)
     }
 
-    fn of(term: &Term, form: fn(&str) -> Cow<'_, str>) -> Self {
+    fn in_form(term: &Term, form: fn(&str) -> Cow<'_, str>) -> Self {
         let values = match term {
             Term::Is(value) | Term::Not(value) => std::slice::from_ref(value),
             Term::In(values) => values,
@@ -88,7 +88,7 @@ impl Wanted {
 
     /// Of ids: in their order, each once.
     fn ids(term: &Term) -> Self {
-        let Self { values, negated } = Self::of(term, |id| id.into());
+        let Self { values, negated } = Self::in_form(term, |id| id.into());
         let order = sorted_by_key(values.len(), |row| values.get(row));
         let sorted = order.into_iter().filter_map(|row| values.get(row as usize));
         let mut values: Vec<String> = sorted.cloned().collect();
@@ -124,7 +124,7 @@ impl Matcher {
         ];
         Self {
             ids: filter.work_sp_id.as_ref().map(Wanted::ids),
-            user: user.map(|term| Wanted::of(term, user_key)),
+            user: user.map(|term| Wanted::in_form(term, user_key)),
             part: part.map(|part| folded(part).into_owned()),
             equal: equal.map(|term| term.as_ref().map(Wanted::new)),
         }

@@ -3,7 +3,8 @@
 use crate::clock::ManualClock;
 use crate::domain::range::Range;
 use crate::domain::steps::Steps;
-use crate::model::StatsRecord;
+use crate::model::{StatsRecord, Stream};
+use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::history::{self, HistoryQuery};
 use crate::view::query::coverage::Coverage;
@@ -61,9 +62,9 @@ fn coverage_is_of_whole_hours_or_days_and_says_so() {
     let days = Coverage::days(&reader, last(DAY)).unwrap();
     let covered = range("2026-11-19", "2026-11-21").unwrap();
     assert_eq!(days.range(), covered);
-    let said =
+    let message =
         "The answer is of whole days (UTC), from 2026-11-19T00:00:00Z to 2026-11-21T00:00:00Z.";
-    assert_eq!(days.into_warnings(), [said]);
+    assert_eq!(days.into_warnings(), [message]);
     let all = Range::new(Timestamp::MIN, Timestamp::MAX).unwrap();
     let days = Coverage::days(&reader, all).unwrap();
     let count = days.days_covered().count() as u64;
@@ -87,9 +88,9 @@ fn days_of_more_rollups_than_are_examined_are_the_newest() {
         let warnings = days.into_warnings();
         let is_cut = first.day() > last(2 * DAY).from.day();
         assert_eq!(warnings.len(), 1 + usize::from(is_cut), "{warnings:?}");
-        let said = format!("what is before {first} is more than one answer examines");
+        let message = format!("what is before {first} is more than one answer examines");
         assert_eq!(
-            warnings.iter().any(|warning| warning.contains(&said)),
+            warnings.iter().any(|warning| warning.contains(&message)),
             is_cut
         );
     }

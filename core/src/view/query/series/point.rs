@@ -34,7 +34,7 @@ pub struct MetricValues {
     pub max: Option<f64>,
 }
 
-/// What is said of the values of a metric.
+/// A statistic of the values of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Statistic {
     Min,
@@ -58,13 +58,13 @@ impl MetricValues {
 
 /// Declares the columns after `at` and `count`, and what each says.
 macro_rules! columns {
-    ($($metric:ident $name:literal $what:literal: $($statistic:ident $said:literal),+;)+) => {
+    ($($metric:ident $name:literal $what:literal: $($statistic:ident $label:literal),+;)+) => {
         impl SeriesPoint {
             /// The columns of all metrics; a series has those of the metrics that it was asked for.
             pub const COLUMNS: &'static [Column] = &[
                 column!("at", Time, false, "When the step begins, a multiple of its length since 1970."),
                 column!("count", Int, false, "Stats records in the step; 0 where there are none, and all values are null."),
-                $($(column!(concat!($name, stringify!($statistic)), Number, true, concat!($said, " ", $what, ".")),)+)+
+                $($(column!(concat!($name, stringify!($statistic)), Number, true, concat!($label, " ", $what, ".")),)+)+
             ];
         }
 
@@ -133,8 +133,8 @@ impl schemars::JsonSchema for SeriesPoint {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let said = "One step of a series: `at`, `count`, and for each metric that was asked for its values.";
-        let mut schema = crate::model::row::schema(said, Self::COLUMNS);
+        let message = "One step of a series: `at`, `count`, and for each metric that was asked for its values.";
+        let mut schema = crate::model::row::schema(message, Self::COLUMNS);
         schema.insert("required".to_owned(), ["at", "count"].as_slice().into());
         schema
     }

@@ -1,12 +1,10 @@
 //! Where a timeline goes on after a page.
 
-use crate::domain::paging;
-use crate::error::Result;
-use crate::model::Question;
+use crate::domain::paging::{Position, take_time};
 use crate::timestamp::Timestamp;
 
 /// Where a timeline goes on.
-pub(super) struct Place {
+pub(super) struct PageStart {
     /// The rows of the audit before this number are examined.
     pub(super) audit: u64,
     /// The records before this time are.
@@ -16,7 +14,7 @@ pub(super) struct Place {
     pub(super) is_over: bool,
 }
 
-impl Place {
+impl PageStart {
     pub(super) fn begin(audit: u64, records: Timestamp) -> Self {
         Self {
             audit,
@@ -26,7 +24,7 @@ impl Place {
         }
     }
 
-    /// Goes on behind a page whose last row was at `last`.
+    /// Moves it to the end of a page whose last row was at `last`.
     pub(super) fn next(
         &mut self,
         last: Option<Timestamp>,
@@ -44,30 +42,27 @@ impl Place {
             None => self.is_over = true,
         }
     }
+}
 
-    pub(super) fn token(&self) -> String {
+impl Position for PageStart {
+    fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.audit.to_le_bytes().to_vec();
         bytes.extend(self.records.ticks().to_le_bytes());
         if let Some((at, token)) = &self.within {
             bytes.extend(at.ticks().to_le_bytes());
             bytes.extend(token.as_bytes());
         }
-        paging::after_place(Question::Timeline, &[], &bytes)
+        bytes
     }
 
-    pub(super) fn of(token: &str) -> Result<Self> {
-        let read = |bytes: Vec<u8>| {
-            let (audit, rest) = bytes.split_first_chunk()?;
-            let (records, rest) = rest.split_first_chunk()?;
-            let time = |bytes: &[u8; 8]| Timestamp::from_ticks(i64::from_le_bytes(*bytes));
-            let mut place = Self::begin(u64::from_le_bytes(*audit), time(records));
-            if !rest.is_empty() {
-                let (at, token) = rest.split_first_chunk()?;
-                place.within = Some((time(at), String::from_utf8(token.to_vec()).ok()?));
-            }
-            Some(place)
-        };
-        let place = paging::place_of(Question::Timeline, &[], token);
-        place.and_then(read).ok_or_else(paging::bad_token)
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (audit, rest) = bytes.split_first_chunk()?;
+        let (records, rest) = take_time(rest)?;
+        let mut place = Self::begin(u64::from_le_bytes(*audit), records);
+        if !rest.is_empty() {
+            let (at, token) = take_time(rest)?;
+            place.within = Some((at, String::from_utf8(token.to_vec()).ok()?));
+        }
+        Some(place)
     }
 }

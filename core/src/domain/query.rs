@@ -70,6 +70,11 @@ impl<'r> Query<'r> {
         self.get(name).map(Cow::into_owned)
     }
 
+    /// A value that counts as absent when it is empty.
+    pub(crate) fn filled(self, name: &str) -> Option<String> {
+        self.text(name).filter(|text| !text.is_empty())
+    }
+
     /// The first value of `name` as an int32: an optional sign and decimal digits.
     pub(crate) fn int32(self, name: &'static str) -> Result<Option<i32>> {
         let Some(text) = self.get(name) else {
@@ -96,9 +101,10 @@ impl<'r> Query<'r> {
     /// The first value of `name` as a whole number that is not negative.
     pub(crate) fn number(self, name: &'static str) -> Result<Option<u64>> {
         let number = |text: Cow<'_, str>| {
-            let said =
+            let message =
                 || format!("The value '{text}' is not valid: it is a whole number, such as 4412.");
-            text.parse().map_err(|_| EngineError::invalid(name, said()))
+            text.parse()
+                .map_err(|_| EngineError::invalid(name, message()))
         };
         self.get(name).map(number).transpose()
     }
@@ -136,8 +142,8 @@ impl<'r> Query<'r> {
             || format!("Send one of {}.", names.join(", ")),
             |nearest| format!("Did you mean '{nearest}'?"),
         );
-        let said = format!("The value '{text}' is not valid. {hint}");
-        Err(EngineError::invalid(name, said))
+        let message = format!("The value '{text}' is not valid. {hint}");
+        Err(EngineError::invalid(name, message))
     }
 
     /// The first value of `name` as a date-time.
@@ -178,7 +184,7 @@ fn is_encoded(raw: &str) -> bool {
 }
 
 /// What to say of a date-time whose `+` was sent as it is; `None` of any other value.
-pub(super) fn plus_form(text: &str) -> Option<&'static str> {
+pub(crate) fn plus_form(text: &str) -> Option<&'static str> {
     let was_plus = text.contains(' ') && text.replace(' ', "+").parse::<Timestamp>().is_ok();
     was_plus.then_some("In a query `+` is a space: write it as %2B.")
 }
@@ -290,10 +296,10 @@ mod tests {
     fn date_time_with_an_unescaped_plus_is_refused_with_its_escape() {
         let time = |text| Query::new(Some(text)).time("from");
         assert!(time("from=2026-11-20T08:00:00%2B02:00").is_ok());
-        let said = time("from=2026-11-20T08:00:00+02:00").unwrap_err();
-        assert!(said.context().ends_with("write it as %2B."), "{said}");
-        let said = time("from=a+b").unwrap_err();
-        assert_eq!(said.context(), "The value 'a b' is not valid.");
+        let message = time("from=2026-11-20T08:00:00+02:00").unwrap_err();
+        assert!(message.context().ends_with("write it as %2B."), "{message}");
+        let message = time("from=a+b").unwrap_err();
+        assert_eq!(message.context(), "The value 'a b' is not valid.");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The query parameters that the questions about the fleet have in common.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::domain::query::{Query, plus_form};
 use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
 use crate::error::{EngineError, Result};
 use crate::limits::{
@@ -11,27 +11,18 @@ use crate::limits::{
 use crate::model::Paging;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
-use crate::view::query::heatmap::OFFSET_MAX;
 use crate::view::workspaces::{Term, WorkspaceFilter};
 
-use super::query::{Query, plus_form};
+use super::groups::GroupFilter;
+use super::heatmap::OFFSET_MAX;
 
 const DURATION_FORM: &str = "Send a duration such as 5m, 1h or 1d.";
 const SECOND: Duration = Duration::from_secs(1);
 const OFFSET_FORM: &str = "Send the hours and minutes that the time zone is ahead of UTC, at most 14, such as +01:00, -05:30 or Z.";
 
 impl Query<'_> {
-    /// `from`, included, and `to`, excluded; by default from `seconds` before `to`, until now.
-    pub(crate) fn range(self, seconds: i64, now: Timestamp) -> Result<Range> {
-        let (from, to) = (self.moment("from", now)?, self.moment("to", now)?);
-        Range::between(from, to, seconds, now)
-    }
-
-    /// `from`, included, and `to`, excluded, neither with a default.
-    pub(crate) fn open_range(
-        self,
-        now: Timestamp,
-    ) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    /// `from`, included, and `to`, excluded; `None` where one is absent or empty.
+    pub(crate) fn range(self, now: Timestamp) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
         let (from, to) = (self.moment("from", now)?, self.moment("to", now)?);
         if let (Some(from), Some(to)) = (from, to) {
             Range::new(from, to)?;
@@ -41,7 +32,7 @@ impl Query<'_> {
 
     /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
     fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
-        let text = self.get(name).filter(|text| !text.is_empty());
+        let text = self.filled(name);
         text.map(|text| moment_of(name, &text, now)).transpose()
     }
 
@@ -57,14 +48,14 @@ impl Query<'_> {
 
     /// `step`, such as `5m`; `None` when it is absent or empty.
     pub(crate) fn step(self) -> Result<Option<Duration>> {
-        let text = self.get("step").filter(|text| !text.is_empty());
+        let text = self.filled("step");
         text.map(|text| duration("step", &text)).transpose()
     }
 
     /// `window`, a time before now: `24h`, or `-24h` as in `from`; `None` when it is absent or empty.
     pub(crate) fn window(self) -> Result<Option<Duration>> {
-        let text = self.get("window").filter(|text| !text.is_empty());
-        let window = |text: Cow<'_, str>| {
+        let text = self.filled("window");
+        let window = |text: String| {
             let unsigned = text.strip_prefix('-').unwrap_or(&text);
             duration("window", unsigned).map(|window| window.max(SECOND))
         };
@@ -73,7 +64,7 @@ impl Query<'_> {
 
     /// `offset`: how far a time zone is ahead of UTC, in minutes; 0 when it is absent or empty.
     pub(crate) fn offset(self) -> Result<i32> {
-        let Some(text) = self.get("offset").filter(|text| !text.is_empty()) else {
+        let Some(text) = self.filled("offset") else {
             return Ok(0);
         };
         let minutes = offset(&text).filter(|minutes| minutes.abs() <= OFFSET_MAX);
@@ -87,14 +78,14 @@ impl Query<'_> {
 
     /// The same with another bound of a list.
     fn term_of(self, name: &'static str, values_max: usize) -> Result<Option<Term>> {
-        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+        let Some(text) = self.filled(name) else {
             return Ok(None);
         };
         if let Some(value) = text.strip_prefix("ne.") {
             return Ok(Some(Term::Not(value.to_owned())));
         }
         let Some(list) = text.strip_prefix("in.") else {
-            return Ok(Some(Term::Is(text.into_owned())));
+            return Ok(Some(Term::Is(text)));
         };
         // One more is enough to know that there are too many.
         let values: Vec<String> = list
@@ -106,21 +97,45 @@ impl Query<'_> {
         if (1..=values_max).contains(&values.len()) {
             return Ok(Some(Term::In(values)));
         }
-        let said = format!("Send a list of 1 to {values_max} values, such as {name}=in.A,B.");
-        Err(EngineError::invalid(name, said))
+        let message = format!("Send a list of 1 to {values_max} values, such as {name}=in.A,B.");
+        Err(EngineError::invalid(name, message))
     }
 
     /// The filters of workspaces.
-    pub(crate) fn filter(self) -> Result<WorkspaceFilter> {
+    pub(super) fn filter(self) -> Result<WorkspaceFilter> {
         Ok(WorkspaceFilter {
             work_sp_id: self.term_of("workSpId", TERM_IDS_MAX)?,
-            state: self.term("state")?,
-            username: self.term("username")?,
+            ..self.filter_of(|name| self.term(name))?
+        })
+    }
+
+    /// The filters of a list of workspaces: each is a value, as it is.
+    pub(crate) fn filter_of_values(self) -> Result<WorkspaceFilter> {
+        self.filter_of(|name| Ok(self.filled(name).map(Term::Is)))
+    }
+
+    fn filter_of(
+        self,
+        term: impl Fn(&'static str) -> Result<Option<Term>>,
+    ) -> Result<WorkspaceFilter> {
+        Ok(WorkspaceFilter {
+            work_sp_id: None,
+            state: term("state")?,
+            username: term("username")?,
+            region: term("region")?,
+            directory_id: term("directoryId")?,
+            running_mode: term("runningMode")?,
+            compute_type_name: term("computeTypeName")?,
+            q: self.filled("q"),
+        })
+    }
+
+    /// The filters of questions about groups.
+    pub(super) fn group_filter(self) -> Result<GroupFilter> {
+        Ok(GroupFilter {
             region: self.term("region")?,
-            directory_id: self.term("directoryId")?,
             running_mode: self.term("runningMode")?,
             compute_type_name: self.term("computeTypeName")?,
-            q: self.text("q").filter(|text| !text.is_empty()),
         })
     }
 
@@ -129,22 +144,33 @@ impl Query<'_> {
         self.paging_of(PAGE_ITEMS_MAX)
     }
 
-    /// The same of a page of columns: without a sort up to [`PAGE_COLUMNS_MAX`] rows.
-    pub(crate) fn paging_of_columns(self) -> Result<Paging> {
-        let is_sorted = self.get("sort").is_some_and(|text| !text.is_empty());
-        self.paging_of(if is_sorted {
-            PAGE_ITEMS_MAX
-        } else {
+    /// The same, with up to [`PAGE_COLUMNS_MAX`] rows on a page of columns that has no sort.
+    pub(super) fn paging_of_columns(self) -> Result<Paging> {
+        let format = self.get("format").unwrap_or_default();
+        let has_more = format.eq_ignore_ascii_case("columns") && self.filled("sort").is_none();
+        self.paging_of(if has_more {
             PAGE_COLUMNS_MAX
+        } else {
+            PAGE_ITEMS_MAX
         })
     }
 
+    /// `limit`, as every paged endpoint takes it.
+    pub(crate) fn limit(self) -> Result<u32> {
+        self.limit_of(PAGE_ITEMS_MAX)
+    }
+
+    fn limit_of(self, max: i32) -> Result<u32> {
+        let limit = self.int32_between("limit", (1, max), PAGE_ITEMS_DEFAULT)?;
+        Ok(limit.unsigned_abs())
+    }
+
     fn paging_of(self, limit_max: i32) -> Result<Paging> {
-        let limit = self.int32_between("limit", (1, limit_max), PAGE_ITEMS_DEFAULT)?;
+        let limit = self.limit_of(limit_max)?;
         Ok(Paging {
-            sort: self.text("sort").filter(|text| !text.is_empty()),
-            limit: limit.unsigned_abs(),
-            next_token: self.text("nextToken").filter(|text| !text.is_empty()),
+            sort: self.filled("sort"),
+            limit,
+            next_token: self.filled("nextToken"),
         })
     }
 }
@@ -223,7 +249,8 @@ mod tests {
                 "2026-11-20T08:00:00Z",
             ),
         ] {
-            let range = query(text).range(DAY, now()).unwrap();
+            let range = query(text).range(now()).unwrap();
+            let range = Range::between(range.0, range.1, DAY, now()).unwrap();
             assert_eq!(range.from.to_string(), from, "{text}");
             assert_eq!(range.to.to_string(), to, "{text}");
         }
@@ -231,7 +258,8 @@ mod tests {
 
     #[test]
     fn range_that_is_empty_or_not_readable_is_refused_with_form_and_example() {
-        let empty = query("from=2026-11-21").range(DAY, now()).unwrap_err();
+        let empty = query("from=2026-11-21&to=2026-11-20T08:00:00Z");
+        let empty = empty.range(now()).unwrap_err();
         assert_eq!(
             empty.context(),
             "It must be before `to`, which is 2026-11-20T08:00:00Z."
@@ -245,7 +273,7 @@ mod tests {
             ("to=yesterday", "to"),
             ("to=-184467440737095516150s", "to"),
         ] {
-            let error = query(text).range(DAY, now()).unwrap_err();
+            let error = query(text).range(now()).unwrap_err();
             assert_eq!(error.parameter(), Some(parameter), "{text}");
             assert!(
                 error
