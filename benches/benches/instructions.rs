@@ -85,9 +85,9 @@ fn main() -> ExitCode {
 
 /// The compiler in use, which the counts depend on.
 fn compiler() -> String {
-    let said = Command::new("rustc").arg("--version").output();
-    let said = said.expect("rustc prints its version").stdout;
-    String::from_utf8_lossy(&said).trim().to_owned()
+    let message = Command::new("rustc").arg("--version").output();
+    let message = message.expect("rustc prints its version").stdout;
+    String::from_utf8_lossy(&message).trim().to_owned()
 }
 
 /// Instructions per repetition of a piece of work.

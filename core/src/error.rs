@@ -140,8 +140,8 @@ impl EngineError {
 
     /// The refusal of telemetry for which there is no room.
     pub(crate) fn queue_full() -> Self {
-        let said = "The telemetry queue is full; send the record again later.";
-        Self::new(ErrorKind::QueueFull, said)
+        let wording = "The telemetry queue is full; send the record again later.";
+        Self::new(ErrorKind::QueueFull, wording)
     }
 
     /// The refusal of a workspace that does not exist, or that the account does not own.
@@ -163,11 +163,11 @@ impl EngineError {
     }
 
     /// This error, with a sentence after its text.
-    pub(crate) fn followed_by(mut self, said: &str) -> Self {
-        if !said.is_empty() && !self.0.context.ends_with('.') {
+    pub(crate) fn followed_by(mut self, wording: &str) -> Self {
+        if !wording.is_empty() && !self.0.context.ends_with('.') {
             self.0.context.push('.');
         }
-        self.0.context.push_str(said);
+        self.0.context.push_str(wording);
         self
     }
 
@@ -187,8 +187,8 @@ impl EngineError {
             self.0.kind,
             ErrorKind::StorageUnavailable | ErrorKind::LowDisk
         ) {
-            let said = "a part of it is durable, the rest is not, or that is unknown";
-            return Self::caused(ErrorKind::Indeterminate, said, self);
+            let wording = "a part of it is durable, the rest is not, or that is unknown";
+            return Self::caused(ErrorKind::Indeterminate, wording, self);
         }
         self
     }

@@ -151,11 +151,13 @@ fn watch(address: SocketAddr) -> io::Result<Times> {
 fn answer(mut stream: &TcpStream) -> io::Result<()> {
     let mut bytes = [0; 1024];
     let length = stream.read(&mut bytes)?;
-    let said = bytes.get(..length).unwrap_or_default();
-    if said.starts_with(b"HTTP/1.1 200") {
+    let message = bytes.get(..length).unwrap_or_default();
+    if message.starts_with(b"HTTP/1.1 200") {
         return Ok(());
     }
-    Err(io::Error::other(String::from_utf8_lossy(said).into_owned()))
+    Err(io::Error::other(
+        String::from_utf8_lossy(message).into_owned(),
+    ))
 }
 
 /// `n` connections, each with these first bytes.
@@ -202,8 +204,8 @@ fn start(connections: usize) -> Result<(Child, SocketAddr), Box<dyn Error>> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
-    let said = child.stderr.take().ok_or("no standard error")?;
-    for line in BufReader::new(said).lines() {
+    let message = child.stderr.take().ok_or("no standard error")?;
+    for line in BufReader::new(message).lines() {
         if let Some((_, address)) = line?.split_once(" at http://") {
             return Ok((child, address.parse()?));
         }

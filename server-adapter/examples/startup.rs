@@ -67,8 +67,8 @@ fn start(program: &Path, data: &Path) -> Result<(Child, String), Box<dyn Error>>
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
-    let said = child.stderr.take().ok_or("no standard error")?;
-    for line in BufReader::new(said).lines() {
+    let message = child.stderr.take().ok_or("no standard error")?;
+    for line in BufReader::new(message).lines() {
         if let Some((_, address)) = line?.split_once(" at http://") {
             return Ok((child, address.to_owned()));
         }

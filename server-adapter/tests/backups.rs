@@ -94,12 +94,12 @@ fn post_without_a_folder_says_how_to_name_one() {
 fn second_backup_at_once_is_refused_and_the_first_is_written() {
     let folder = tempfile::tempdir().unwrap();
     // The first copy has not ended before its line is taken.
-    let (said, lines) = channel();
+    let (message, lines) = channel();
     let (go_on, wait) = channel::<()>();
-    let waiting = Mutex::new((said, wait));
+    let waiting = Mutex::new((message, wait));
     let backups = Backups::new(folder.path().to_owned(), move |line| {
-        let (said, wait) = &*waiting.lock().unwrap();
-        said.send(line.to_owned()).unwrap();
+        let (message, wait) = &*waiting.lock().unwrap();
+        message.send(line.to_owned()).unwrap();
         wait.recv().unwrap();
     });
     let served = server(Some(backups.unwrap()));

@@ -88,10 +88,10 @@ fn key_and_query_string_appear_in_no_output() {
     let told = answers(&mut client, &place.admin);
     assert!(told.iter().any(|answer| answer.starts_with("http/1.1 200")));
     drop(client);
-    let said = served.terminate().join("\n");
+    let message = served.terminate().join("\n");
     assert!(
-        said.contains("/api/Actions/RebootWorkSpace rebootWorkSpace 200"),
-        "{said}"
+        message.contains("/api/Actions/RebootWorkSpace rebootWorkSpace 200"),
+        "{message}"
     );
 
     let listed = done(place.path(), "keys list");
@@ -110,7 +110,7 @@ fn key_and_query_string_appear_in_no_output() {
         for file in &kept {
             assert!(!holds(file, canary), "a file holds {canary}");
         }
-        for text in told.iter().chain([&said, &listed, &checked]) {
+        for text in told.iter().chain([&message, &listed, &checked]) {
             // The client reads responses in lower case.
             let found = text.contains(canary) || text.contains(&canary.to_lowercase());
             assert!(!found, "{canary} in {text}");

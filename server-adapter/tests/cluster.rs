@@ -73,7 +73,7 @@ impl Fleet {
             "serve --listen 127.0.0.1:0 {} {options}",
             self.options(place)
         );
-        said(&command(place.path(), &line).output().unwrap())
+        message(&command(place.path(), &line).output().unwrap())
     }
 
     fn client(&self, served: &Served) -> Client {
@@ -82,11 +82,11 @@ impl Fleet {
 }
 
 /// Standard error of a command that failed.
-fn said(output: &Output) -> String {
-    let said = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(!said.contains(PASSWORD), "{said}");
-    said
+fn message(output: &Output) -> String {
+    let message = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(!message.contains(PASSWORD), "{message}");
+    message
 }
 
 fn put(client: &mut Client, id: &str) -> u16 {
@@ -128,8 +128,11 @@ fn nodes_serve_what_each_of_them_was_sent_also_after_a_kill() {
         for number in 0..3 {
             wait_until(|| has(client, &format!("ws-{number}")));
         }
-        let (status, said) = readyz(client);
-        assert!(status == 200 && said.contains(" behind the log"), "{said}");
+        let (status, message) = readyz(client);
+        assert!(
+            status == 200 && message.contains(" behind the log"),
+            "{message}"
+        );
     }
     let (_, metrics) = clients[0].ask("GET /metrics", "").unwrap();
     for name in [
@@ -157,8 +160,8 @@ fn nodes_serve_what_each_of_them_was_sent_also_after_a_kill() {
             .contains("open in another process")
     );
     for mut node in nodes {
-        let said = node.terminate().join("\n");
-        assert!(!said.contains(PASSWORD), "{said}");
+        let message = node.terminate().join("\n");
+        assert!(!message.contains(PASSWORD), "{message}");
     }
 }
 
@@ -182,14 +185,14 @@ fn node_without_its_log_serves_reads_and_writes_again_when_it_is_back() {
     let mut node = fleet.serve(&place);
     let mut client = fleet.client(&node);
     assert!(has(&mut client, "ws-2"));
-    let (status, said) = readyz(&mut client);
+    let (status, message) = readyz(&mut client);
     assert_eq!(status, 503);
-    assert!(said.starts_with("LogUnavailable: "), "{said}");
+    assert!(message.starts_with("LogUnavailable: "), "{message}");
     fleet.gate.open();
     wait_until(|| readyz(&mut client).0 == 200);
     assert_eq!(put(&mut client, "ws-3"), 200);
-    let said = node.terminate().join("\n");
-    assert!(!said.contains(PASSWORD), "{said}");
+    let message = node.terminate().join("\n");
+    assert!(!message.contains(PASSWORD), "{message}");
 }
 
 #[test]
@@ -315,7 +318,7 @@ fn file_of_a_node_is_served_alone_only_after_it_left() {
     assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
     node.terminate();
     let alone = command(place.path(), "serve --listen 127.0.0.1:0").output();
-    let alone = said(&alone.unwrap());
+    let alone = message(&alone.unwrap());
     assert!(
         alone.contains("--log") && alone.contains("deskfleet cluster leave"),
         "{alone}"

@@ -80,7 +80,7 @@ fn err(output: &Output) -> String {
 struct Served {
     child: Child,
     address: SocketAddr,
-    said: String,
+    message: String,
 }
 
 impl Served {
@@ -92,12 +92,12 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = String::new();
+        let mut message = String::new();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
             let line = lines.next().unwrap().unwrap();
-            said.push_str(&line);
-            said.push('\n');
+            message.push_str(&line);
+            message.push('\n');
             if let Some((_, address)) = line.split_once(" at http://") {
                 break address.parse().unwrap();
             }
@@ -107,7 +107,7 @@ impl Served {
         Self {
             child,
             address,
-            said,
+            message,
         }
     }
 
@@ -191,7 +191,7 @@ fn maintenance_commands_create_no_store() {
 fn first_key_is_printed_once_and_accepted() {
     let place = Place::new();
     let served = Served::start(&place, "serve --listen 127.0.0.1:0");
-    assert!(!served.said.contains("dfk_"));
+    assert!(!served.message.contains("dfk_"));
     let mut client = Client::connect(served.address);
     assert_eq!(client.ask("GET", "/operator/keys", "").status, 401);
     let address = served.address;
@@ -215,9 +215,9 @@ fn first_key_is_printed_once_and_accepted() {
 #[test]
 fn serve_on_a_public_address_requires_a_key() {
     let place = Place::new();
-    let said = place.fails("serve --listen 0.0.0.0:0", 1);
-    assert!(said.contains("keys issue"), "{said}");
-    assert!(!said.contains("dfk_"));
+    let message = place.fails("serve --listen 0.0.0.0:0", 1);
+    assert!(message.contains("keys issue"), "{message}");
+    assert!(!message.contains("dfk_"));
     assert!(
         place
             .fails("serve --memory --listen 0.0.0.0:0", 1)
@@ -329,10 +329,10 @@ fn control_characters_of_the_input_do_not_reach_the_terminal() {
     let place = Place::new();
     let input = "{\"workSpId\":\"ws-1\",\"\\u001b]0;x\\u0007\\n\":1}\n{\"workSpId\":\"ws\\u001b[2J\"}\n\u{1b}[31m\n";
     let output = place.feed("import - --create", input);
-    let said = err(&output);
-    assert!(said.contains("warning: line 1: "), "{said}");
+    let message = err(&output);
+    assert!(message.contains("warning: line 1: "), "{message}");
     let plain = |char: char| char == '\n' || !char.is_control();
-    assert!(said.chars().all(plain), "{said:?}");
+    assert!(message.chars().all(plain), "{message:?}");
     let missing = place.fails("import \u{1b}[31m", 1);
     assert!(
         missing.contains("\\u{1b}[31m") && missing.chars().all(plain),
@@ -345,8 +345,8 @@ fn command_on_a_store_in_use_fails_and_names_the_endpoint() {
     let place = Place::new();
     std::fs::write(place.file("fleet.json"), "[]").unwrap();
     let served = Served::start(&place, "serve --listen 127.0.0.1:0");
-    let said = place.fails("import fleet.json", 1);
-    assert!(said.contains("import fleet.json --url"), "{said}");
+    let message = place.fails("import fleet.json", 1);
+    assert!(message.contains("import fleet.json --url"), "{message}");
     assert!(place.fails("keys list", 1).contains("/operator/keys"));
     place.fails("serve --listen 127.0.0.1:0", 1);
     place.fails("check", 1);
@@ -381,7 +381,11 @@ fn demo_fleet_is_served_at_start() {
         "{metrics}"
     );
     drop(client);
-    assert!(served.said.contains("320 workspaces"), "{}", served.said);
+    assert!(
+        served.message.contains("320 workspaces"),
+        "{}",
+        served.message
+    );
     assert!(served.stop().starts_with("dfk_"));
     assert_eq!(std::fs::read_dir(place.0.path()).unwrap().count(), 0);
 }

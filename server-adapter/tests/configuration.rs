@@ -64,8 +64,11 @@ fn config_into_the_file_in_force_is_an_error() {
     };
     let output = into("deskfleet.toml");
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("standard output is deskfleet.toml"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("standard output is deskfleet.toml"),
+        "{message}"
+    );
     assert!(into("new.toml").status.success());
     fs::rename(place.file("new.toml"), place.file("deskfleet.toml")).unwrap();
     done(place.path(), "config --config /dev/null");

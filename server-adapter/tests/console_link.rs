@@ -22,7 +22,7 @@ const LINE: &str = "serve --listen 127.0.0.1:0 --quiet";
 struct Started {
     child: Child,
     out: Receiver<String>,
-    said: Receiver<String>,
+    message: Receiver<String>,
 }
 
 impl Started {
@@ -39,13 +39,17 @@ impl Started {
             Some(controller) => lines(controller),
             None => lines(child.stdout.take().unwrap()),
         };
-        let said = lines(child.stderr.take().unwrap());
-        Self { child, out, said }
+        let message = lines(child.stderr.take().unwrap());
+        Self {
+            child,
+            out,
+            message,
+        }
     }
 
     /// What it wrote, where nothing but its end is waited for.
     fn ended_after_start(self) -> (Vec<String>, String) {
-        let first = self.said.recv_timeout(PATIENCE).unwrap();
+        let first = self.message.recv_timeout(PATIENCE).unwrap();
         assert!(first.contains(" at http://"), "{first}");
         self.end()
     }
@@ -54,8 +58,8 @@ impl Started {
     fn end(mut self) -> (Vec<String>, String) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success());
-        let said: Vec<String> = self.said.iter().collect();
-        (self.out.iter().collect(), said.join("\n"))
+        let message: Vec<String> = self.message.iter().collect();
+        (self.out.iter().collect(), message.join("\n"))
     }
 }
 
@@ -103,13 +107,13 @@ fn link_is_printed_with_the_first_key_and_signs_in() {
     assert!(key.starts_with("dfk_") && curl.starts_with("curl "));
     assert_eq!(sign_in(&line), 201);
     assert_eq!(sign_in(&line), 401);
-    let (more, said) = started.end();
+    let (more, message) = started.end();
     assert!(more.is_empty(), "{more:?}");
-    assert!(said.contains("within 30 minutes"), "{said}");
-    assert!(!said.contains(link(&line).1), "{said}");
+    assert!(message.contains("within 30 minutes"), "{message}");
+    assert!(!message.contains(link(&line).1), "{message}");
 
-    let (out, said) = Started::new(folder.path(), None).ended_after_start();
-    assert!(out.is_empty() && !said.contains("30 minutes"), "{out:?}");
+    let (out, message) = Started::new(folder.path(), None).ended_after_start();
+    assert!(out.is_empty() && !message.contains("30 minutes"), "{out:?}");
 }
 
 #[test]

@@ -144,10 +144,10 @@ fn server_with_a_text_that_is_no_origin_does_not_start() {
     for origin in ["*", "console.example.com", "https://console.example.com/"] {
         let error = spawn(engine(), options(&[origin])).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
-        let said = error.to_string();
+        let message = error.to_string();
         assert!(
-            said.contains(origin) && said.contains("https://console.example.com or"),
-            "{said}"
+            message.contains(origin) && message.contains("https://console.example.com or"),
+            "{message}"
         );
     }
 }

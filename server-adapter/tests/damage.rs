@@ -52,11 +52,11 @@ fn wait_until_ready_is(
     let begun = Instant::now();
     loop {
         meanwhile(client);
-        let (found, said) = readyz(client);
+        let (found, message) = readyz(client);
         if found == status {
-            return said;
+            return message;
         }
-        assert!(begun.elapsed() < PATIENCE, "{found} {said}");
+        assert!(begun.elapsed() < PATIENCE, "{found} {message}");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -76,17 +76,17 @@ fn server_with_damaged_telemetry_says_so_serves_the_rest_stops_and_starts() {
     let mut client = connect(&served, &place);
     let mut posted = 0;
     // What was filed before it was damaged is not lost; then comes more.
-    let said = wait_until_ready_is(&mut client, 503, |client| {
+    let message = wait_until_ready_is(&mut client, 503, |client| {
         posted += 1;
         assert_eq!(post(client, posted).0, 200);
         damage(&queue);
     });
-    assert!(said.starts_with("Corrupted: "), "{said}");
+    assert!(message.starts_with("Corrupted: "), "{message}");
     for part in [
         "no restart is needed",
         "stop the server, run `deskfleet check`",
     ] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
     served.wait_for("DAMAGED");
     damage(&queue);

@@ -226,10 +226,10 @@ fn promtool(arguments: &[&str], input: &str) -> Option<String> {
         .write_all(input.as_bytes())
         .unwrap();
     let output = promtool.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8(said).unwrap();
-    assert!(output.status.success(), "{said}\n{input}");
-    Some(said)
+    let message = [output.stdout, output.stderr].concat();
+    let message = String::from_utf8(message).unwrap();
+    assert!(output.status.success(), "{message}\n{input}");
+    Some(message)
 }
 
 #[test]
@@ -238,8 +238,8 @@ fn promtool_accepts_the_scrape_and_the_expressions() {
     let (server, _engine) = server(&folder);
     let mut client = Client::connect(server.addr());
     let text = scrape(&mut client, "deskfleet_maintenance_last_success");
-    if let Some(said) = promtool(&["check", "metrics"], &text) {
-        assert_eq!(said, "", "advice");
+    if let Some(message) = promtool(&["check", "metrics"], &text) {
+        assert_eq!(message, "", "advice");
     }
     let dashboard = dashboard();
     let rules = expressions(&dashboard)

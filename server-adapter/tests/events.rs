@@ -213,8 +213,8 @@ fn streams_above_their_bound_return_503_and_are_no_slow_reads() {
         served.key
     );
     let refused = served.client().ask("GET", "/query/events", &headers).json();
-    let said = refused["detail"].as_str().unwrap();
-    assert!(said.contains("`event_streams_max`"), "{said}");
+    let message = refused["detail"].as_str().unwrap();
+    assert!(message.contains("`event_streams_max`"), "{message}");
     open.extend([follow("192.0.2.2"), follow("192.0.2.2")]);
     assert_eq!(follow("192.0.2.3").status(), 503, "all are taken");
     for events in &mut open {

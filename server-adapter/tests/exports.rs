@@ -69,13 +69,13 @@ fn telemetry_of_a_file_is_that_of_its_server_also_while_it_is_queued() {
         .iter()
         .map(|line| {
             let output = through(&place, &served, line).output().unwrap();
-            let said = text(&output.stderr);
+            let message = text(&output.stderr);
             let rows = if line.contains("processes --format csv") {
                 300
             } else {
                 150
             };
-            assert_eq!(said, format!("{rows} rows written to standard output\n"));
+            assert_eq!(message, format!("{rows} rows written to standard output\n"));
             text(&output.stdout).to_owned()
         })
         .collect();

@@ -70,8 +70,8 @@ fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
             command.uid(65_534).gid(65_534);
         }
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{line}: {message}");
     }
     open(folder, 0o777);
     assert_eq!(fs::read(&file).unwrap(), before);
@@ -92,8 +92,8 @@ fn check_of_a_damaged_file_prints_problems_and_no_panic() {
         let mut check = Command::new(PROGRAM);
         check.env_clear().args(["check", "--data", "damaged"]);
         let output = check.current_dir(folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!said.contains("panicked"), "page {page}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(!message.contains("panicked"), "page {page}: {message}");
         found += usize::from(output.status.code() == Some(1));
     }
     assert!(found > 0);
@@ -112,7 +112,7 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
     let server = spawn(engine, ServerOptions::default()).unwrap();
     let mut client = Client::connect(server.addr());
     assert_eq!(client.ask("GET", "/readyz", "").status, 200);
-    for (bytes, said) in [
+    for (bytes, message) in [
         (
             20 << 20,
             "LowDisk: telemetry is refused: 20971520 bytes are free on the disk, 33554432 are needed; free some space, or remove telemetry\n",
@@ -125,7 +125,7 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
     ] {
         free.store(bytes, Ordering::SeqCst);
         let refused = client.ask("GET", "/readyz", "");
-        assert_eq!((refused.status, refused.body.as_str()), (503, said));
+        assert_eq!((refused.status, refused.body.as_str()), (503, message));
     }
     assert_eq!(client.ask("GET", "/livez", "").status, 200);
 }

@@ -67,12 +67,12 @@ fn http2_connection_that_resets_many_streams_is_closed() {
         bytes.extend(frame(3, 0, stream, &8_u32.to_be_bytes()));
     }
     client.send(bytes);
-    let said = client.read_to_end();
+    let message = client.read_to_end();
     // GOAWAY for ENHANCE_YOUR_CALM.
-    let goaway = said
+    let goaway = message
         .windows(17)
         .any(|frame| frame[3] == 7 && frame[13..17] == [0, 0, 0, 11]);
-    assert!(goaway, "{said:?}");
+    assert!(goaway, "{message:?}");
     assert_eq!(
         Client::connect(server.addr())
             .ask("GET", "/livez", "")

@@ -47,16 +47,16 @@ fn verdict(server: &RunningServer, attack: &Attack) -> String {
         // A request that is served as usual: the connection is in the expected state.
         client.try_send(send_another);
     }
-    let (said, closed) = client.read_while_open();
+    let (message, closed) = client.read_while_open();
     let (answers, end) = match attack.then {
         Then::Open => {
-            let mut answers = statuses(&said);
-            let alive = answers.pop() == Some(200) && said.ends_with(b"ok\n");
+            let mut answers = statuses(&message);
+            let alive = answers.pop() == Some(200) && message.ends_with(b"ok\n");
             (answers, if alive { "" } else { "NOT ALIVE" })
         }
-        Then::Closed => (statuses(&said), if closed { "closed" } else { "OPEN" }),
+        Then::Closed => (statuses(&message), if closed { "closed" } else { "OPEN" }),
         Then::Frames(_) if !closed => return "OPEN".to_owned(),
-        Then::Frames(judge) => return judge(&said),
+        Then::Frames(judge) => return judge(&message),
     };
     let answers = answers.iter().map(u16::to_string);
     let parts: Vec<String> = answers

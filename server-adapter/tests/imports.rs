@@ -95,10 +95,10 @@ fn import_whose_body_breaks_off_keeps_whole_parts_and_says_how_far() {
     import.send("no chunk size\r\n");
     let answer = import.answer_to("POST");
     assert_eq!(answer.status, 400);
-    let said = answer.json()["detail"].as_str().unwrap().to_owned();
+    let message = answer.json()["detail"].as_str().unwrap().to_owned();
     assert!(
-        said.ends_with("The first 2000 workspaces are committed."),
-        "{said}"
+        message.ends_with("The first 2000 workspaces are committed."),
+        "{message}"
     );
     assert!(import.is_closed());
     assert!(served.has(1999) && !served.has(2000));

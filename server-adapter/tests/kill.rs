@@ -117,10 +117,10 @@ fn acknowledged_writes_survive_sigterm() {
         let mut served = place.serve();
         let ledger = place.write_until(&mut served, round, |served| {
             std::thread::sleep(Duration::from_millis(150));
-            let said = served.terminate();
+            let message = served.terminate();
             assert!(
-                !said.iter().any(|line| line.contains("cut off")),
-                "{said:?}"
+                !message.iter().any(|line| line.contains("cut off")),
+                "{message:?}"
             );
         });
         assert!(!ledger.durable.is_empty());
@@ -143,8 +143,8 @@ fn backup_by_signal_holds_writes_acknowledged_before_it() {
     let mut served = place.serve_with("--quiet --backups copies");
     let copied = place.write_until(&mut served, 1, |served| {
         served.signal(rustix::process::Signal::USR1);
-        let said = served.wait_for("ackup");
-        assert!(said.starts_with("Backup: copies/"), "{said}");
+        let message = served.wait_for("ackup");
+        assert!(message.starts_with("Backup: copies/"), "{message}");
         served.terminate();
     });
     assert!(!copied.durable.is_empty());

@@ -107,8 +107,8 @@ fn policy_of_the_page_allows_its_own_style_and_nothing_else() {
         "GET / HTTP/1.1\r\nhost: localhost\r\n{BROWSER}connection: close\r\n\r\n"
     ));
     // Not lower case, as a hash is not.
-    let said = String::from_utf8(client.read_to_end()).unwrap();
-    let style = said
+    let message = String::from_utf8(client.read_to_end()).unwrap();
+    let style = message
         .split("<style>")
         .nth(1)
         .unwrap()
@@ -120,7 +120,7 @@ fn policy_of_the_page_allows_its_own_style_and_nothing_else() {
         "content-security-policy: default-src 'none'; img-src 'self'; style-src 'sha256-{hash}'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
     );
-    assert!(said.contains(&policy), "{policy}\n{said}");
+    assert!(message.contains(&policy), "{policy}\n{message}");
 }
 
 #[test]

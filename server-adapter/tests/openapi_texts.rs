@@ -127,16 +127,16 @@ fn examples_match_their_schemas() {
 fn texts_of_configured_limits_have_their_defaults() {
     let limits = Config::default().limits;
     let text = document().to_string();
-    for (bytes, said) in [
+    for (bytes, message) in [
         (limits.record_body_bytes, "64 KiB"),
         (limits.processes_body_bytes, "1 MiB"),
         (limits.batch_body_bytes, "8 MiB"),
         (limits.uri_bytes, "8 KiB"),
         (limits.headers_bytes, "16 KiB"),
     ] {
-        let (number, unit) = said.split_once(' ').unwrap();
+        let (number, unit) = message.split_once(' ').unwrap();
         let unit = if unit == "KiB" { 1024 } else { 1024 * 1024 };
         assert_eq!(bytes, number.parse::<usize>().unwrap() * unit);
-        assert!(text.contains(said), "{said}");
+        assert!(text.contains(message), "{message}");
     }
 }

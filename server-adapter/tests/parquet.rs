@@ -24,11 +24,11 @@ fn python() -> Option<&'static Path> {
     static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
     let python = PYTHON.get_or_init(|| match installed() {
         Ok(python) => Some(python),
-        Err(said) => {
+        Err(message) => {
             let required =
                 std::env::var_os("DESKFLEET_REQUIRE_DUCKDB").is_some_and(|set| set == "1");
-            assert!(!required, "DuckDB cannot be installed: {said}");
-            eprintln!("skipped: DuckDB cannot be installed here: {said}");
+            assert!(!required, "DuckDB cannot be installed: {message}");
+            eprintln!("skipped: DuckDB cannot be installed here: {message}");
             None
         }
     });
@@ -40,8 +40,8 @@ fn installed() -> Result<PathBuf, String> {
     let python = folder.join("bin/python");
     let run = |command: &mut Command| {
         let output = command.output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        output.status.success().then_some(()).ok_or(said)
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        output.status.success().then_some(()).ok_or(message)
     };
     let has_it = || run(Command::new(&python).args(["-c", "import duckdb"]));
     if has_it().is_err() {
@@ -62,8 +62,8 @@ fn read(python: &Path, arguments: &[&str], folder: &Path) -> Vec<Value> {
         .current_dir(folder)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
     let lines = String::from_utf8(output.stdout).unwrap();
     lines
         .lines()
@@ -337,13 +337,19 @@ fn parquet_of_a_part_of_a_day_holds_the_whole_day() {
     let output = command(place.path(), &format!("{part} --output out"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains(&format!("from {day}T00:00:00Z")), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains(&format!("from {day}T00:00:00Z")),
+        "{message}"
+    );
     assert!(fs::read(&file).unwrap() == before, "the whole day");
     let refused = format!("{part} --output out --instance ws-0");
     let output = command(place.path(), &refused).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("--instance is not for parquet"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains("--instance is not for parquet"),
+        "{message}"
+    );
     assert!(fs::read(&file).unwrap() == before, "not replaced");
 }
 

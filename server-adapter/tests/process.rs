@@ -21,7 +21,7 @@ const RECORD: &str = r#"{"instanceId":"ws-1","username":"jdoe"}"#;
 struct Unread {
     child: Child,
     address: SocketAddr,
-    said: String,
+    message: String,
     _stderr: BufReader<ChildStderr>,
 }
 
@@ -29,11 +29,11 @@ impl Unread {
     fn start(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
+        let mut message = String::new();
         let address = loop {
             let mut line = String::new();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "{said}");
-            said.push_str(&line);
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "{message}");
+            message.push_str(&line);
             if let Some((_, address)) = line.trim_end().split_once(" at http://") {
                 break address.parse().unwrap();
             }
@@ -41,7 +41,7 @@ impl Unread {
         Self {
             child,
             address,
-            said,
+            message,
             _stderr: stderr,
         }
     }
@@ -131,9 +131,9 @@ fn limit_of_file_sizes_refuses_writes_and_ends_nothing() {
     let mut shell = Command::new("sh");
     let shell = shell.current_dir(place.path()).args(["-c", &line]);
     let issued = shell.output().unwrap();
-    let said = String::from_utf8(issued.stderr).unwrap();
-    assert_eq!(issued.status.code(), Some(1), "{said}");
-    assert!(said.starts_with("deskfleet: "), "{said}");
+    let message = String::from_utf8(issued.stderr).unwrap();
+    assert_eq!(issued.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("deskfleet: "), "{message}");
 }
 
 #[test]
@@ -212,7 +212,12 @@ fn created_files_have_mode_0600_and_wider_modes_are_reported() {
         let mut serve = command(place.path(), "serve --listen 127.0.0.1:0 --quiet");
         serve.stdout(Stdio::null());
         let mut served = Unread::start(serve);
-        assert_eq!(served.said.contains("chmod 600"), warns, "{}", served.said);
+        assert_eq!(
+            served.message.contains("chmod 600"),
+            warns,
+            "{}",
+            served.message
+        );
         served.signal(Signal::TERM);
         assert_eq!(served.end(), Some(0));
     }
@@ -248,8 +253,8 @@ fn two_backup_signals_within_a_second_leave_a_backup_after_the_last() {
     }
     drop(client);
     // Requested backups are written before the end.
-    let said = served.terminate().join("\n");
-    assert!(!said.contains("No backup"), "{said}");
+    let message = served.terminate().join("\n");
+    assert!(!message.contains("No backup"), "{message}");
     let mut copies: Vec<_> = fs::read_dir(place.file("copies"))
         .unwrap()
         .map(|copy| copy.unwrap().path())
@@ -285,9 +290,9 @@ fn command_beside_a_running_server_names_no_address_that_it_does_not_know() {
         "export audit",
     ] {
         let output = command(place.path(), line).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         assert_ne!(output.status.code(), Some(0), "{line}");
-        assert!(said.contains("http://HOST:PORT"), "{line}: {said}");
-        assert!(!said.contains("8080"), "{line}: {said}");
+        assert!(message.contains("http://HOST:PORT"), "{line}: {message}");
+        assert!(!message.contains("8080"), "{line}: {message}");
     }
 }

@@ -201,8 +201,8 @@ impl Stand {
             .output()
             .unwrap();
         assert!(output.status.success(), "{output:?}");
-        let said = String::from_utf8(output.stdout).unwrap();
-        let (body, written) = said.rsplit_once('\n').unwrap();
+        let message = String::from_utf8(output.stdout).unwrap();
+        let (body, written) = message.rsplit_once('\n').unwrap();
         let (status, version) = written.split_once(' ').unwrap();
         (status.parse().unwrap(), version.to_owned(), body.to_owned())
     }
@@ -253,10 +253,10 @@ fn start(program: &Program, folder: &Path, server: SocketAddr) -> (Child, u16) {
             );
             sleep(Duration::from_millis(20));
         }
-        let said = fs::read_to_string(folder.join("logs/output")).unwrap();
+        let message = fs::read_to_string(folder.join("logs/output")).unwrap();
         assert!(
-            Instant::now() < patience && said.contains("in use"),
-            "{said}\n{configuration}"
+            Instant::now() < patience && message.contains("in use"),
+            "{message}\n{configuration}"
         );
     }
 }

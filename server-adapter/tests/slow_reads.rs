@@ -111,8 +111,11 @@ fn slow_reads_above_the_bound_return_503_and_others_are_served() {
         (refused.status, &refused.json()["code"]),
         (503, &"ServerBusy".into())
     );
-    let said = refused.json()["detail"].to_string();
-    assert!(said.contains("Too many requests are under way"), "{said}");
+    let message = refused.json()["detail"].to_string();
+    assert!(
+        message.contains("Too many requests are under way"),
+        "{message}"
+    );
     assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
     let detail = refused.json()["detail"].clone();
     let expected = "Too many requests are under way; try again later.";

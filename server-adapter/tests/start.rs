@@ -27,9 +27,9 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 fn refused(output: &Output) -> &str {
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    said
+    let wording = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{wording}");
+    wording
 }
 
 /// A server that is killed when this is dropped.
@@ -66,10 +66,10 @@ fn address_in_use_names_listen_and_leaves_no_store() {
     let folder = tempfile::tempdir().unwrap();
     let output = command(folder.path(), &format!("serve --listen {address}")).output();
     let output = output.unwrap();
-    let said = refused(&output);
+    let wording = refused(&output);
     assert!(
-        said.contains(&address.to_string()) && said.contains("--listen"),
-        "{said}"
+        wording.contains(&address.to_string()) && wording.contains("--listen"),
+        "{wording}"
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -105,10 +105,10 @@ fn start_without_a_usable_admin_key_says_how_to_issue_one() {
     let place = Place::new();
     let admin_says = |expected: bool| {
         let mut served = place.serve_with("--quiet");
-        let said = served.terminate().join("\n");
-        let says =
-            said.contains("deskfleet keys issue --name admin --scope admin --data deskfleet.redb");
-        assert_eq!(says, expected, "{said}");
+        let wording = served.terminate().join("\n");
+        let says = wording
+            .contains("deskfleet keys issue --name admin --scope admin --data deskfleet.redb");
+        assert_eq!(says, expected, "{wording}");
     };
     admin_says(false);
     done(place.path(), "keys issue --name desk --scope act");
@@ -172,8 +172,8 @@ fn service_manager_is_notified_of_readiness_and_of_the_stop() {
         .env("NOTIFY_SOCKET", place.file("missing"))
         .stderr(Stdio::piped());
     let mut served = serve.stdout(Stdio::null()).spawn().unwrap();
-    let said = BufReader::new(served.stderr.take().unwrap());
-    let mut lines = said.lines().map_while(Result::ok);
+    let wording = BufReader::new(served.stderr.take().unwrap());
+    let mut lines = wording.lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("cannot notify")));
     drop(Started(served));
 }
@@ -257,9 +257,9 @@ fn units_are_accepted_by_systemd() {
     let Ok(verified) = verify else {
         return;
     };
-    let said = text(&verified.stderr);
+    let wording = text(&verified.stderr);
     assert!(
-        verified.status.success() && !said.contains("deskfleet"),
-        "{said}"
+        verified.status.success() && !wording.contains("deskfleet"),
+        "{wording}"
     );
 }

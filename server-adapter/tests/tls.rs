@@ -18,13 +18,13 @@ fn https_is_served_over_both_versions_of_http() {
     let served = place.serve_with(TLS);
     for (options, status) in [("--http1.1", "HTTP/1.1 200"), ("--http2", "HTTP/2 200")] {
         let output = curl(&place, &served, options, "/livez");
-        let said = text(&output.stdout);
-        assert!(said.starts_with(status), "{said}");
+        let message = text(&output.stdout);
+        assert!(message.starts_with(status), "{message}");
         assert!(
-            said.contains("strict-transport-security: max-age=31536000\r\n"),
-            "{said}"
+            message.contains("strict-transport-security: max-age=31536000\r\n"),
+            "{message}"
         );
-        assert!(said.ends_with("\r\n\r\nok\n"), "{said}");
+        assert!(message.ends_with("\r\n\r\nok\n"), "{message}");
         let whole = curl(&place, &served, options, "/openapi.json").stdout;
         assert!(
             whole.ends_with(include_bytes!("../openapi.json")),
@@ -67,7 +67,7 @@ fn files_that_cannot_be_used_end_the_start_with_what_to_do() {
         place.path(),
         "ec -aes256 -passout pass:x -in server.key -out locked.key",
     );
-    for (options, code, said) in [
+    for (options, code, message) in [
         (
             "--tls-cert missing --tls-key server.key",
             1,
@@ -124,7 +124,7 @@ fn files_that_cannot_be_used_end_the_start_with_what_to_do() {
         let output = command(place.path(), &line).output().unwrap();
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{options}: {error}");
-        assert!(error.contains(said), "{options}: {error}");
+        assert!(error.contains(message), "{options}: {error}");
     }
 }
 
@@ -147,8 +147,8 @@ fn client_ca_admits_only_clients_with_its_certificate() {
                 "{options}"
             );
             // The reason arrives: the connection is not reset.
-            let said = text(&refused.stderr);
-            assert!(said.contains("alert"), "{options}: {said}");
+            let message = text(&refused.stderr);
+            assert!(message.contains("alert"), "{options}: {message}");
         }
     }
     served.wait_for("no TLS with 127.0.0.1: peer sent no certificates");
@@ -235,8 +235,12 @@ fn start_in_clear_text_on_a_network_warns_unless_a_proxy_is_said() {
         ("--listen 127.0.0.1:0", false),
     ] {
         let mut served = place.serve_at(options);
-        let said = served.terminate().join("\n");
-        assert_eq!(said.contains("speaks no TLS"), warns, "{options}: {said}");
+        let message = served.terminate().join("\n");
+        assert_eq!(
+            message.contains("speaks no TLS"),
+            warns,
+            "{options}: {message}"
+        );
     }
 }
 

@@ -164,8 +164,8 @@ fn import_through_a_server_reports_rejected_lines_once_and_in_order() {
         (&result["upserted"], &result["rejected"]),
         (&1.into(), &201.into())
     );
-    let said = text(&output.stderr);
-    let named: Vec<u32> = said
+    let message = text(&output.stderr);
+    let named: Vec<u32> = message
         .lines()
         .filter_map(|line| {
             line.strip_prefix("line ")?
@@ -176,7 +176,7 @@ fn import_through_a_server_reports_rejected_lines_once_and_in_order() {
         })
         .collect();
     assert_eq!(named, (2..=101).collect::<Vec<_>>());
-    assert!(said.contains("100 of 201 errors shown"), "{said}");
+    assert!(message.contains("100 of 201 errors shown"), "{message}");
 }
 
 /// A server whose pages all name the same page as the next one.
@@ -207,8 +207,8 @@ fn export_of_a_list_that_repeats_its_token_fails() {
     let line = format!("export workspaces --key-file key --url http://{address}");
     let output = command(place.path(), &line).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    assert!(said.contains("the list does not end"), "{said}");
+    let message = text(&output.stderr);
+    assert!(message.contains("the list does not end"), "{message}");
 }
 
 #[test]
@@ -227,11 +227,11 @@ fn refused_key_ends_import_and_export_with_its_reason() {
             .output();
         let output = output.unwrap();
         assert_eq!(output.status.code(), Some(1), "{line}");
-        let said = text(&output.stderr);
-        assert!(said.contains("401 InvalidApiKey"), "{line}: {said}");
+        let message = text(&output.stderr);
+        assert!(message.contains("401 InvalidApiKey"), "{line}: {message}");
         assert!(
-            said.contains("--key-file") && !said.contains(wrong),
-            "{said}"
+            message.contains("--key-file") && !message.contains(wrong),
+            "{message}"
         );
     }
     let kept = fs::read_to_string(place.file("kept")).unwrap();
@@ -251,7 +251,7 @@ fn output_replaces_no_store_key_or_link_and_only_when_it_is_whole() {
     fs::write(place.file("kept"), "an earlier export").unwrap();
     symlink(place.file("kept"), place.file("link")).unwrap();
     symlink(place.file("deskfleet.redb"), place.file("kept.part")).unwrap();
-    for (output, said) in [
+    for (output, message) in [
         ("deskfleet.redb", "is a store"),
         ("./key", "is the file of the key"),
         ("link", "is a symbolic link"),
@@ -262,7 +262,7 @@ fn output_replaces_no_store_key_or_link_and_only_when_it_is_whole() {
         let line = format!("export workspaces --key-file key --output {output}");
         let refused = through(&place, &served, &line).output().unwrap();
         assert_eq!(refused.status.code(), Some(1), "{output}");
-        assert!(text(&refused.stderr).contains(said), "{output}");
+        assert!(text(&refused.stderr).contains(message), "{output}");
     }
     let key = fs::read_to_string(place.file("key")).unwrap();
     assert_eq!(key.trim(), place.admin);

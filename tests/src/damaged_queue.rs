@@ -136,12 +136,12 @@ pub fn is_damaged(engine: &Engine) -> bool {
 
 /// Keeps the reports of damage.
 pub fn reporting(builder: EngineBuilder) -> (EngineBuilder, Arc<Mutex<Vec<String>>>) {
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&said);
+    let message = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&message);
     let builder = builder.observer(move |event: &Event<'_>| {
         if let Event::Damaged { error } = event {
             kept.lock().unwrap().push(error.to_string());
         }
     });
-    (builder, said)
+    (builder, message)
 }

@@ -333,7 +333,9 @@ fn reports_are_kept_by_node(log: &dyn Log, other: &dyn Log) {
     let reports = |log: &dyn Log| -> Vec<(String, String)> {
         let reports = log.reports().unwrap();
         let texts = reports.into_iter();
-        texts.map(|said| (said.node, said.report)).collect()
+        texts
+            .map(|message| (message.node, message.report))
+            .collect()
     };
     let pair = |node: &str, report: &str| (node.to_owned(), report.to_owned());
     let last = last(log);

@@ -173,7 +173,7 @@ fn first_start_on_a_copy_is_an_audit_row_and_an_event() {
         let starts = rows.filter(|row| row.action == AuditAction::StartOnCopy);
         starts.map(|row| row.detail.unwrap()).collect::<Vec<_>>()
     };
-    let said = "the copy was made at 2026-11-20T12:00:00Z: later revocations of keys and holds are missing";
+    let message = "the copy was made at 2026-11-20T12:00:00Z: later revocations of keys and holds are missing";
     let engine = open(CommitDriver::Caller).open(path("a")).unwrap();
     engine.backup(path("b")).unwrap();
     engine.close().unwrap();
@@ -187,7 +187,7 @@ fn first_start_on_a_copy_is_an_audit_row_and_an_event() {
     assert_eq!(*seen.lock().unwrap(), []);
     for (driver, starts_until_now) in [(CommitDriver::Thread, 1), (CommitDriver::Host, 1)] {
         let copy = open(driver).open(path("b")).unwrap();
-        assert_eq!(starts(&copy), vec![said; starts_until_now]);
+        assert_eq!(starts(&copy), vec![message; starts_until_now]);
         assert_eq!(*seen.lock().unwrap(), vec![made_at; starts_until_now]);
         copy.close().unwrap();
     }
@@ -195,5 +195,5 @@ fn first_start_on_a_copy_is_an_audit_row_and_an_event() {
     let copy = open(CommitDriver::Caller).open(path("b")).unwrap();
     copy.backup(path("c")).unwrap();
     let copy = open(CommitDriver::Host).open(path("c")).unwrap();
-    assert_eq!(starts(&copy), [said, said]);
+    assert_eq!(starts(&copy), [message, message]);
 }

@@ -70,7 +70,7 @@ fn observer_panic_leaves_no_writer_waiting() {
 #[test]
 fn writer_thread_after_a_panic_goes_on_and_reports_it() {
     let panics = Arc::new(AtomicBool::new(false));
-    let said = Arc::new(Mutex::new(Vec::new()));
+    let message = Arc::new(Mutex::new(Vec::new()));
     let mut config = Config::default();
     config.commit_driver = CommitDriver::Thread;
     let engine = Engine::builder()
@@ -83,10 +83,10 @@ fn writer_thread_after_a_panic_goes_on_and_reports_it() {
             }
         })
         .observer({
-            let said = Arc::clone(&said);
+            let message = Arc::clone(&message);
             move |event: &Event<'_>| {
                 if let Event::WriterThreadRestarted { panic } = event {
-                    said.lock().unwrap().push((*panic).to_owned());
+                    message.lock().unwrap().push((*panic).to_owned());
                 }
             }
         })
@@ -105,9 +105,9 @@ fn writer_thread_after_a_panic_goes_on_and_reports_it() {
     });
     assert_eq!((statuses[0], statuses[3]), (200, 200));
     assert!(statuses[1] >= 500 && statuses[2] >= 500, "{statuses:?}");
-    let said = said.lock().unwrap();
-    assert_eq!(said.len(), 2);
-    assert!(said[0].contains("as the test wants it"), "{said:?}");
+    let message = message.lock().unwrap();
+    assert_eq!(message.len(), 2);
+    assert!(message[0].contains("as the test wants it"), "{message:?}");
 }
 
 /// `let f = engine.call(..)`, then a write that blocks, then `f.await`.

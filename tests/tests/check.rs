@@ -215,21 +215,21 @@ fn check_names_a_damaged_segment() {
             .problems
             .iter()
             .any(|problem| problem.contains("segment 0"));
-        let said = format!("byte {byte}: {:?}", report.problems);
-        assert_eq!(report.problems.is_empty(), !named, "{said}");
+        let message = format!("byte {byte}: {:?}", report.problems);
+        assert_eq!(report.problems.is_empty(), !named, "{message}");
         match opened.map(|engine| engine.ready()) {
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupted, "byte {byte}: {error}");
-                assert!(named, "{said}");
+                assert!(named, "{message}");
                 refused += 1;
             }
             Ok(Err(error)) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupted, "byte {byte}: {error}");
-                assert!(named, "{said}");
+                assert!(named, "{message}");
                 lacking += 1;
             }
             Ok(Ok(())) => {
-                assert!(!named, "{said}");
+                assert!(!named, "{message}");
                 harmless += 1;
             }
         }

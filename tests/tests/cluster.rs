@@ -301,13 +301,13 @@ fn a_node_does_not_take_the_log_of_another_fleet_for_its_own() {
     one.close().unwrap();
     let two = node(2, &clock, &other);
     record(&two, "ws-1", 12);
-    for (log, said) in [
+    for (log, message) in [
         (&other, "the log is that of another fleet"),
         (&empty, "the log is empty"),
     ] {
         let one = open(log).unwrap();
         let error = stopped(&one);
-        assert!(error.context().contains(said), "{error}");
+        assert!(error.context().contains(message), "{error}");
         assert!(error.context().contains("?fleet=NAME"), "{error}");
         one.close().unwrap();
     }

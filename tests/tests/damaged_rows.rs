@@ -102,14 +102,14 @@ fn damaged_row_that_a_write_meets_is_reported_at_ready() {
     let (path, engine) = filled(folder.path());
     engine.close().unwrap();
     spoil(&path, "workspaces", b"ws-1");
-    let (reported, said) = reporting(builder());
+    let (reported, message) = reporting(builder());
     let engine = reported.open(&path).unwrap();
     engine.ready().unwrap();
     engine.put_workspace(workspace()).unwrap_err();
     assert!(is_damaged(&engine));
     // It meets the row as well.
     engine.maintain().unwrap_err();
-    assert_eq!(said.lock().unwrap().len(), 1);
+    assert_eq!(message.lock().unwrap().len(), 1);
 }
 
 /// A backend that returns what it holds with each `jdoe` inverted, as long as it misreads.

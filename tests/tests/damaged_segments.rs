@@ -231,7 +231,7 @@ impl Count {
                 self.lacking += 1;
                 return;
             }
-            Ok(Ok((_, Some(Err(said))))) => said,
+            Ok(Ok((_, Some(Err(message))))) => message,
             Ok(Ok((facts, None))) if facts == sample.facts => {
                 self.right += 1;
                 return;

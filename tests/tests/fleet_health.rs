@@ -90,8 +90,8 @@ fn node_with_a_wrong_clock_writes_nothing_before_its_first_report_either() {
     assert!(refused.contains("29 s behind"), "{refused}");
     // The settings of the fleet, which no clock of a node is in.
     assert!(log.bounds(0).unwrap().last <= 1);
-    let said = node.wrong_clock().expect("the same reason").to_string();
-    assert_eq!(said, refused);
+    let message = node.wrong_clock().expect("the same reason").to_string();
+    assert_eq!(message, refused);
     wrong.set(clock.now());
     follow(&node);
     assert!(node.wrong_clock().is_none());

@@ -76,9 +76,9 @@ fn classes_of_writes_give_way_one_after_another_and_essential_ones_never_do() {
     assert_eq!(status(&engine, 2), 503);
     free.store(32 * MIB - 1, Ordering::SeqCst);
     let not_ready = engine.ready().unwrap_err();
-    let said = "telemetry is refused: 33554431 bytes are free on the disk, 33554432 are needed; free some \
+    let message = "telemetry is refused: 33554431 bytes are free on the disk, 33554432 are needed; free some \
                 space, or remove telemetry";
-    assert_eq!(not_ready.to_string(), said);
+    assert_eq!(not_ready.to_string(), message);
     free.store(16 * MIB, Ordering::SeqCst);
     put(&engine, "ws-2").unwrap();
     free.store(16 * MIB - 1, Ordering::SeqCst);

@@ -162,8 +162,8 @@ fn storage_that_fails_ends_the_import_and_it_says_how_far() {
         ),
         "{error:?}"
     );
-    let said = format!("The first {committed} workspaces are committed.");
-    assert!(error.context().ends_with(&said), "{error}");
+    let message = format!("The first {committed} workspaces are committed.");
+    assert!(error.context().ends_with(&message), "{error}");
     assert_eq!(import.push(b"\n").unwrap_err().kind(), error.kind());
     assert_eq!(import.finish().unwrap_err().kind(), error.kind());
 }
@@ -188,8 +188,8 @@ fn refusal_of_the_store_after_a_part_does_not_say_that_nothing_was_written() {
         let text = String::from_utf8(response.body().to_vec()).unwrap();
         assert_eq!(response.status(), 503, "{text}");
         assert!(text.contains(&format!("\"code\":\"{code}\"")), "{text}");
-        let said = format!("The first {durable} workspaces are committed.");
-        assert_eq!(text.contains(&said), committed, "{text}");
+        let message = format!("The first {durable} workspaces are committed.");
+        assert_eq!(text.contains(&message), committed, "{text}");
     }
 }
 
@@ -218,8 +218,8 @@ fn key_that_is_revoked_or_expires_ends_its_import() {
         assert!(text.contains("\"code\":\"InvalidApiKey\""), "{text}");
         // The last part that was pushed before had yet to be committed when the key expired.
         let done = if expires { 2000 } else { parts * 1000 };
-        let said = format!("The first {done} workspaces are committed.");
-        assert_eq!(text.contains(&said), parts > 0, "{text}");
+        let message = format!("The first {done} workspaces are committed.");
+        assert_eq!(text.contains(&message), parts > 0, "{text}");
         assert_eq!(desks(&engine), done.min(1000));
         let rows = engine.admin_activity(10).unwrap();
         let rows: Vec<_> = rows

@@ -37,8 +37,8 @@ fn key(engine: &Engine, name: &str) -> deskfleet::IssuedKey {
 fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
     let folder = TempDir::new().unwrap();
     let (path, away) = (folder.path().join("a.redb"), folder.path().join("b.redb"));
-    let said: Arc<Mutex<Vec<String>>> = Arc::default();
-    let note = Arc::clone(&said);
+    let message: Arc<Mutex<Vec<String>>> = Arc::default();
+    let note = Arc::clone(&message);
     let observer = move |event: &Event<'_>| {
         if let Event::FileDisplaced { error } = event {
             note.lock().unwrap().push(error.to_string());
@@ -71,12 +71,12 @@ fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
         engine.ready().unwrap();
         engine.maintain().unwrap();
     }
-    let said = said.lock().unwrap();
-    assert_eq!(said.len(), 4, "reported once each time: {said:?}");
-    assert!(said[0].contains("removed or renamed"), "{said:?}");
-    assert!(said[2].contains("another file"), "{said:?}");
+    let message = message.lock().unwrap();
+    assert_eq!(message.len(), 4, "reported once each time: {message:?}");
+    assert!(message[0].contains("removed or renamed"), "{message:?}");
+    assert!(message[2].contains("another file"), "{message:?}");
     assert_eq!(
-        (said[1].as_str(), said[3].as_str()),
+        (message[1].as_str(), message[3].as_str()),
         ("returned", "returned")
     );
 }
@@ -86,14 +86,14 @@ struct Audited {
     engine: Engine,
     admin: String,
     free: Arc<AtomicU64>,
-    said: Arc<Mutex<Vec<&'static str>>>,
+    message: Arc<Mutex<Vec<&'static str>>>,
 }
 
 impl Audited {
     fn open() -> Self {
         let free = Arc::new(AtomicU64::new(32 * MIB));
-        let (reported, said) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
-        let note = Arc::clone(&said);
+        let (reported, message) = (Arc::clone(&free), Arc::<Mutex<Vec<&str>>>::default());
+        let note = Arc::clone(&message);
         let observer = move |event: &Event<'_>| {
             if let Event::Unaudited { action } = event {
                 note.lock().unwrap().push(*action);
@@ -107,7 +107,7 @@ impl Audited {
             engine,
             admin,
             free,
-            said,
+            message,
         }
     }
 }
@@ -118,7 +118,7 @@ fn access_without_room_for_its_row_is_answered_and_reported() {
         engine,
         admin,
         free,
-        said,
+        message,
     } = Audited::open();
     let get = |target: &str| {
         let request = Request::get(target).header("x-api-key", &admin);
@@ -129,13 +129,13 @@ fn access_without_room_for_its_row_is_answered_and_reported() {
     let refused = ["/query/export", "/query/export?stream=x"];
     free.store(5 * MIB, Ordering::SeqCst);
     assert_eq!(targets.map(get), [200, 200]);
-    assert_eq!(*said.lock().unwrap(), ["ListKeys", "QueryExport"]);
+    assert_eq!(*message.lock().unwrap(), ["ListKeys", "QueryExport"]);
     assert_eq!(refused.map(get), [400, 400]);
-    assert_eq!(said.lock().unwrap().len(), 4);
+    assert_eq!(message.lock().unwrap().len(), 4);
     assert_eq!(engine.admin_activity(10).unwrap().len(), 1, "the key");
     free.store(32 * MIB, Ordering::SeqCst);
     assert_eq!(targets.map(get), [200, 200]);
-    assert_eq!(said.lock().unwrap().len(), 4);
+    assert_eq!(message.lock().unwrap().len(), 4);
     assert_eq!(engine.admin_activity(10).unwrap().len(), 3);
 }
 
@@ -145,7 +145,7 @@ fn refusal_without_room_for_its_row_is_answered_and_reported() {
         engine,
         admin,
         free,
-        said,
+        message,
     } = Audited::open();
     let expected = [
         (
@@ -182,7 +182,10 @@ fn refusal_without_room_for_its_row_is_answered_and_reported() {
             assert_eq!(ask(method, target), 400, "{method} {target}, {left}");
         }
     }
-    assert_eq!(*said.lock().unwrap(), expected.map(|(.., action)| action));
+    assert_eq!(
+        *message.lock().unwrap(),
+        expected.map(|(.., action)| action)
+    );
     let rows = engine.admin_activity(100).unwrap().len();
     assert_eq!(rows, 1 + expected.len(), "one of the key");
 }

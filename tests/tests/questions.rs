@@ -64,7 +64,7 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
     assert!(
         page.warnings
             .iter()
-            .any(|said| said.contains("are left out"))
+            .any(|message| message.contains("are left out"))
     );
 }
 

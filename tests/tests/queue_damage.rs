@@ -81,7 +81,7 @@ fn damaged_block_is_kept_in_a_file_until_a_person_moves_it_away() {
     let folder = TempDir::new().unwrap();
     let (path, engine) = filled(folder.path());
     drop(engine);
-    let (reported, said) = reporting(builder());
+    let (reported, message) = reporting(builder());
     let engine = reported.open(&path).unwrap();
     for id in 4..7 {
         post(&engine, id).unwrap();
@@ -110,9 +110,12 @@ fn damaged_block_is_kept_in_a_file_until_a_person_moves_it_away() {
     assert_eq!(line.lines().count(), 1);
     assert!(is_damaged(&engine));
     engine.maintain().unwrap();
-    let said = said.lock().unwrap().clone();
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains(&aside.display().to_string()), "{said:?}");
+    let message = message.lock().unwrap().clone();
+    assert_eq!(message.len(), 1, "{message:?}");
+    assert!(
+        message[0].contains(&aside.display().to_string()),
+        "{message:?}"
+    );
     let events = kept(&engine).unwrap();
     let filed: Vec<_> = events
         .iter()
@@ -176,7 +179,7 @@ fn backup_leaves_damage_out_and_says_so() {
     let folder = TempDir::new().unwrap();
     let (path, engine) = filled(folder.path());
     drop(engine);
-    let (reported, said) = reporting(builder());
+    let (reported, message) = reporting(builder());
     let engine = reported.open(&path).unwrap();
     post(&engine, 4).unwrap();
     post(&engine, 5).unwrap();
@@ -184,9 +187,12 @@ fn backup_leaves_damage_out_and_says_so() {
     damage(&path, start + FRAME_HEAD, 8);
     let copy = folder.path().join("copy.redb");
     engine.backup(&copy).unwrap();
-    let said = said.lock().unwrap().clone();
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("the backup lacks blocks"), "{said:?}");
+    let message = message.lock().unwrap().clone();
+    assert_eq!(message.len(), 1, "{message:?}");
+    assert!(
+        message[0].contains("the backup lacks blocks"),
+        "{message:?}"
+    );
     let copy = builder().open(&copy).unwrap();
     assert_eq!(ids(&copy), [0, 1, 2, 3, 5]);
     copy.ready().unwrap();

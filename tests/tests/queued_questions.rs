@@ -48,13 +48,13 @@ fn question_with_a_long_queue_warns_and_files_nothing() {
     engine.record_all(&records).unwrap();
     let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
     assert!(top.rows.is_empty());
-    let said = "The 1001 newest records are queued and not counted yet.";
+    let message = "The 1001 newest records are queued and not counted yet.";
     assert!(
-        top.warnings.iter().any(|warning| warning == said),
+        top.warnings.iter().any(|warning| warning == message),
         "{top:?}"
     );
     let rows = engine.query(&WorkspaceRowsQuery::default());
-    assert_eq!(rows.unwrap().warnings, [said]);
+    assert_eq!(rows.unwrap().warnings, [message]);
     assert_eq!(engine.queue_count(), 1001);
 }
 

@@ -251,13 +251,17 @@ fn removal_of_a_held_instance_is_refused_and_what_is_held_is_kept_and_counted() 
                 rows[at].detail.clone().unwrap(),
             )
         };
-        let said = format!(
+        let message = format!(
             "stream=stats: {} removed, {} kept",
             counts.removed, counts.kept
         );
         assert_eq!(
             row(0),
-            (AuditAction::RemoveTelemetry, AuditResult::Completed, said)
+            (
+                AuditAction::RemoveTelemetry,
+                AuditResult::Completed,
+                message
+            )
         );
         assert_eq!(row(1).1, AuditResult::Refused);
         assert_eq!(row(1).2, "LitigationHold");

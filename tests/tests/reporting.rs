@@ -91,7 +91,7 @@ impl Run {
         self.engine.put_workspace(workspace).unwrap();
     }
 
-    fn compare(&mut self, said: &str) {
+    fn compare(&mut self, message: &str) {
         let counts = |engine: &Engine| {
             let fleet = engine.query_fleet().unwrap();
             [fleet.reporting_15m, fleet.reporting_24h]
@@ -99,7 +99,7 @@ impl Run {
         let kept = counts(&self.engine);
         let copy = Disk::holding(self.disk.durable());
         let read = counts(&open(&copy, self.queue, &self.clock));
-        assert_eq!(kept, read, "{said}");
+        assert_eq!(kept, read, "{message}");
         self.counted += kept[1];
     }
 }

@@ -104,8 +104,8 @@ fn panic_message_holds_no_key_and_no_query() {
             expires: None,
         })
         .unwrap();
-    let said: Arc<Mutex<String>> = Arc::default();
-    let heard = Arc::clone(&said);
+    let message: Arc<Mutex<String>> = Arc::default();
+    let heard = Arc::clone(&message);
     let here = std::thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -126,10 +126,10 @@ fn panic_message_holds_no_key_and_no_query() {
     }));
     armed.store(false, Ordering::SeqCst);
     drop(std::panic::take_hook());
-    let said = said.lock().unwrap().clone() + &format!("{handled:?}");
-    assert!(said.contains("a trap"), "{said}");
+    let message = message.lock().unwrap().clone() + &format!("{handled:?}");
+    assert!(message.contains("a trap"), "{message}");
     for canary in [&admin.secret[4..], "canary-query"] {
-        assert!(!said.contains(canary), "{said}");
+        assert!(!message.contains(canary), "{message}");
     }
 }
 

@@ -130,10 +130,10 @@ fn store_without_its_segments_is_refused_and_opens_with_an_empty_folder() {
     for refused in [builder().open(&path), with_table().open(&path)] {
         let error = refused.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
-        let said = error.to_string();
+        let message = error.to_string();
         assert!(
-            said.contains("fleet.redb") && said.contains("empty"),
-            "{said}"
+            message.contains("fleet.redb") && message.contains("empty"),
+            "{message}"
         );
     }
     let checked = Engine::check_file(&path).unwrap();

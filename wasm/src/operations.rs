@@ -159,8 +159,8 @@ fn actions(engine: &Engine, asked: ActionsAsked) -> JsonResult {
         Some("waiting") => ActionState::Waiting,
         Some("dispatched") => ActionState::Dispatched,
         Some(_) => {
-            let said = "the state must be pending, waiting or dispatched";
-            return Err(Failure::argument(said));
+            let message = "the state must be pending, waiting or dispatched";
+            return Err(Failure::argument(message));
         }
     };
     let limit = limit.unwrap_or(default.limit);
@@ -208,8 +208,8 @@ fn remove_telemetry(engine: &Engine, (instance_id, stream, before): Selected) ->
         })
     };
     let time = |text: String| {
-        let said = "before must be a date-time or a time before now, such as -30d";
-        moment(&text, engine.now()).ok_or_else(|| Failure::argument(said))
+        let message = "before must be a date-time or a time before now, such as -30d";
+        moment(&text, engine.now()).ok_or_else(|| Failure::argument(message))
     };
     to_json(&engine.remove_telemetry(&TelemetrySelection {
         instance_id,

@@ -58,13 +58,13 @@ impl ServerProcess {
             .stdout(Stdio::piped())
             .spawn()
             .expect("a server starts");
-        let mut said = String::new();
+        let mut message = String::new();
         BufReader::new(child.stdout.take().expect("its output"))
-            .read_line(&mut said)
+            .read_line(&mut message)
             .expect("its address");
         let server = Self {
             served,
-            address: said.trim().parse().expect("its address"),
+            address: message.trim().parse().expect("its address"),
             child,
             _folder: folder,
         };

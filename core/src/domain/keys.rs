@@ -52,11 +52,11 @@ pub(crate) fn check_issue(key: &NewKey, others: &[KeyInfo], now: Timestamp) -> R
     let Some(other) = others.iter().find(same) else {
         return Ok(());
     };
-    let said = format!(
+    let text = format!(
         "The name {} is that of key {}; revoke that key first, or choose another name.",
         other.name, other.id
     );
-    Err(EngineError::new(ErrorKind::DuplicateKeyName, said))
+    Err(EngineError::new(ErrorKind::DuplicateKeyName, text))
 }
 
 /// Whether a key with this expiry, if it has one, has not expired at `now`.
@@ -113,11 +113,11 @@ pub(crate) fn check_revoke(id: u64, keys: &[KeyInfo], now: Timestamp) -> Result<
     if others.any(|key| key.expires.is_none() || revoked.expires.is_some()) {
         return Ok(());
     }
-    let said = format!(
+    let text = format!(
         "Key {id} is the last one with scope admin that does not expire; issue another one first, or repeat with ?force=true \
          (--force on the command line)."
     );
-    Err(EngineError::new(ErrorKind::LastAdminKey, said))
+    Err(EngineError::new(ErrorKind::LastAdminKey, text))
 }
 
 /// Whether a key has not been accepted since before `time`.

@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn refused_with_names_the_last_class_that_is_refused() {
-        let said = |free| WriteClass::refused_with(free, 32);
-        assert_eq!(said(32), None);
+        let message = |free| WriteClass::refused_with(free, 32);
+        assert_eq!(message(32), None);
         for (free, refused, needed) in [
             (31, "telemetry is refused", 32),
             (
@@ -89,7 +89,7 @@ mod tests {
             let expected = format!(
                 "{refused}: {free} bytes are free on the disk, {needed} are needed; free some space, or remove telemetry"
             );
-            assert_eq!(said(free), Some(expected));
+            assert_eq!(message(free), Some(expected));
         }
     }
 }

@@ -126,7 +126,7 @@ impl Form {
     /// The texts that it takes, for people; `what` where it takes all.
     pub(super) fn texts(self, what: &str) -> String {
         match self {
-            Self::Text(said, _) => said.to_owned(),
+            Self::Text(message, _) => message.to_owned(),
             Self::Any | Self::Count(..) | Self::Bytes(..) | Self::Time(..) => what.to_owned(),
         }
     }

@@ -232,8 +232,8 @@ pub(crate) fn dispatch_body(text: &[u8]) -> Result<Attempt, InvalidBody> {
 fn attempt_number(attempt: Option<i32>) -> Result<u32, InvalidBody> {
     let number = attempt.and_then(|attempt| u32::try_from(attempt).ok());
     number.filter(|number| *number > 0).ok_or_else(|| {
-        let said = "The field attempt must be the number of the attempt, from 1.";
-        invalid("attempt", said)
+        let wording = "The field attempt must be the number of the attempt, from 1.";
+        invalid("attempt", wording)
     })
 }
 
@@ -277,12 +277,12 @@ pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
     let name = body.action.unwrap_or_default();
     let action = Action::named(&name).ok_or_else(|| {
         let known: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
-        let said = format!("The field action must be one of {}.", known.join(", "));
-        invalid("action", said)
+        let wording = format!("The field action must be one of {}.", known.join(", "));
+        invalid("action", wording)
     })?;
     if !(1..=PREVIEW_IDS_MAX).contains(&workspace_ids.len()) {
-        let said = format!("The field workSpaceIds must list 1 to {PREVIEW_IDS_MAX} ids.");
-        return Err(invalid("workSpaceIds", said));
+        let wording = format!("The field workSpaceIds must list 1 to {PREVIEW_IDS_MAX} ids.");
+        return Err(invalid("workSpaceIds", wording));
     }
     Ok(PreviewQuery {
         action,

@@ -64,8 +64,8 @@ impl Lines {
             self.keep(text);
         }
         if std::mem::take(&mut self.begun_too_long) {
-            let said = format!("The line is longer than {} bytes.", self.line_max);
-            return read(self.ended, Err(said));
+            let message = format!("The line is longer than {} bytes.", self.line_max);
+            return read(self.ended, Err(message));
         }
         let line = if whole { text } else { &self.begun };
         if !line.trim_ascii().is_empty() {

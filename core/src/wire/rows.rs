@@ -266,7 +266,7 @@ fn with_headers(
     warnings: &[String],
 ) -> Response<Bytes> {
     let token = next_token.map(|token| (NEXT_TOKEN, token));
-    let warnings = warnings.iter().map(|said| (WARNING, said.as_str()));
+    let warnings = warnings.iter().map(|message| (WARNING, message.as_str()));
     for (name, text) in token.into_iter().chain(warnings) {
         if let Ok(value) = HeaderValue::from_str(text) {
             response.headers_mut().append(name, value);

@@ -304,8 +304,8 @@ fn note_attempt(fleet: &Fleet, name: &str, call: &Call) -> Result<(), Called> {
             Ok(()) => return Ok(()),
             Err(Refusal::Unreachable(_)) if sent + 1 < NOTES => sent += 1,
             Err(Refusal::Unreachable(why)) => return Err(Called::NotNoted(why)),
-            Err(Refusal::Problem { code, said, .. }) if code == "LitigationHold" => {
-                return Err(Called::Forbidden(said));
+            Err(Refusal::Problem { code, message, .. }) if code == "LitigationHold" => {
+                return Err(Called::Forbidden(message));
             }
             Err(Refusal::Problem {
                 status: 404 | 409, ..

@@ -245,7 +245,7 @@ impl Driving {
     /// Whether a call of this provider for an action can be expected: it is not held back, and its desktop is one of this cloud.
     fn may_call(&self, action: &Pending) -> bool {
         let memory = self.memories.get(&action.id);
-        self.is_ours(action) && memory.is_none_or(|memory| memory.said.is_none())
+        self.is_ours(action) && memory.is_none_or(|memory| memory.message.is_none())
     }
 
     /// Whether this provider does something about an action now.

@@ -126,7 +126,7 @@ pub(super) enum Refusal {
     Problem {
         status: u16,
         code: String,
-        said: String,
+        message: String,
     },
 }
 
@@ -140,7 +140,11 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable(why) => f.write_str(why),
-            Self::Problem { status, code, said } => write!(f, "{status} {code}: {said}"),
+            Self::Problem {
+                status,
+                code,
+                message,
+            } => write!(f, "{status} {code}: {message}"),
         }
     }
 }
@@ -292,9 +296,9 @@ impl Fleet {
         for error in report.errors.iter().take(IMPORT_ERRORS_SAID) {
             let line = usize::try_from(error.line).unwrap_or_default();
             let record = lines.get(line.saturating_sub(1));
-            let said = &error.message;
+            let message = &error.message;
             let record = record.map_or("", String::as_str);
-            LogQueue::stderr().line(&format!("the inventory refuses {record}: {said}"));
+            LogQueue::stderr().line(&format!("the inventory refuses {record}: {message}"));
         }
         Ok(report.upserted)
     }
@@ -361,7 +365,7 @@ impl Fleet {
         match problem {
             Ok(problem) if status < 500 && status != 429 => Err(Refusal::Problem {
                 status,
-                said: problem.detail.unwrap_or(problem.title),
+                message: problem.detail.unwrap_or(problem.title),
                 code: problem.code,
             }),
             Ok(problem) => Err(Refusal::Unreachable(format!(

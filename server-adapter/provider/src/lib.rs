@@ -212,9 +212,9 @@ fn until_found<T>(
     loop {
         match ask() {
             Ok(answer) => return Ok(Some(answer)),
-            Err(Refusal::Problem { said, code, .. }) => {
+            Err(Refusal::Problem { message, code, .. }) => {
                 return Err(format!(
-                    "{code}: {said}; the key is that of --key-file, and needs the scope admin"
+                    "{code}: {message}; the key is that of --key-file, and needs the scope admin"
                 ));
             }
             Err(refusal) => status.fleet_lost(&refusal),

@@ -28,7 +28,7 @@ pub(super) struct Memory {
     /// Nothing is done before then.
     pub(super) not_before: Option<Instant>,
     /// Why it is not begun, as was said last.
-    pub(super) said: Option<NotBegun>,
+    pub(super) message: Option<NotBegun>,
     /// Since when this process knows of it, or that the answer to an attempt was lost. Not when the server says that the attempt began: the
     /// clocks may differ.
     pub(super) known_since: Instant,
@@ -79,7 +79,7 @@ impl Memory {
             ends: None,
             ended: None,
             not_before: None,
-            said: None,
+            message: None,
             known_since: Instant::now(),
             was_shown: false,
             gone_since: None,
@@ -124,7 +124,7 @@ impl Memory {
 
     /// Whether that is to be said: it was not the last that was.
     pub(super) fn says(&mut self, why: NotBegun) -> bool {
-        self.said.replace(why) != Some(why)
+        self.message.replace(why) != Some(why)
     }
 
     /// The answer to the last attempt was lost, or another process made it.

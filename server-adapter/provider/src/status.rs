@@ -62,7 +62,7 @@ impl Status {
 
     /// A call ended.
     pub(super) fn called(&self, order: &Order, called: &Called, trace: &Trace) {
-        let (name, said) = match called {
+        let (name, message) = match called {
             Called::Done => ("done", "done".to_owned()),
             Called::Begun => ("accepted", "accepted".to_owned()),
             Called::Later { why, .. } => ("later", format!("refused for now: {why}")),
@@ -83,7 +83,7 @@ impl Status {
         let key = (order.action.as_str(), name);
         *lock(&self.calls).entry(key).or_default() += 1;
         say(&format!(
-            "{order}, attempt {}: {said} (trace {trace})",
+            "{order}, attempt {}: {message} (trace {trace})",
             order.attempt
         ));
     }
@@ -104,8 +104,8 @@ impl Status {
         match &trouble {
             Trouble::Denied(why) => say_paused(why),
             Trouble::Later { why, .. } => {
-                let said = format!("the cloud cannot be asked: {why}");
-                LogQueue::stderr().line_about("provider-cloud", &said);
+                let message = format!("the cloud cannot be asked: {why}");
+                LogQueue::stderr().line_about("provider-cloud", &message);
             }
         }
         lock(&self.cloud).insert(asker, trouble);
@@ -123,9 +123,9 @@ impl Status {
             Refusal::Problem { status: 403, .. } => "; the key needs the scope admin",
             Refusal::Problem { .. } | Refusal::Unreachable(_) => "",
         };
-        let said = format!("the fleet cannot be asked: {refusal}{advice}");
-        LogQueue::stderr().line_about("provider-fleet", &said);
-        *lock(&self.lost) = Some(said);
+        let message = format!("the fleet cannot be asked: {refusal}{advice}");
+        LogQueue::stderr().line_about("provider-fleet", &message);
+        *lock(&self.lost) = Some(message);
     }
 
     /// The server was asked.

@@ -65,9 +65,9 @@ impl Sync {
     pub(super) fn run(mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
             let pause = match self.scan(stop) {
-                Ok(said) => {
+                Ok(message) => {
                     self.status.cloud_found(Asker::Scan);
-                    log_line::say(&said);
+                    log_line::say(&message);
                     let millis = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX);
                     self.every + Duration::from_millis(random() % (millis / 2 + 1))
                 }
@@ -152,13 +152,13 @@ impl Sync {
             missing.clear();
             0
         };
-        let said = format!(
+        let message = format!(
             "scanned the cloud: {seen} desktops, {taken} records merged, {} of the inventory missing, {terminated} of them for the second time and \
              now TERMINATED",
             missing.len()
         );
         self.missed = missing;
-        Ok(said)
+        Ok(message)
     }
 
     /// Whether the cloud shows one at least of some of these, or there are none: the credentials of another account show nothing of this one.

@@ -151,18 +151,18 @@ fn answer(response: &Response, id: String) -> Answer {
     let after = response
         .header("retry-after")
         .and_then(|text| text.parse().ok());
-    let said = format!("The service answered {}.", response.status);
+    let message = format!("The service answered {}.", response.status);
     match response.status {
         202 => Answer::Accepted(Some(id)),
         200..300 => Answer::Done,
-        401 | 403 => Answer::Denied(format!("{said} Does it know the secret?")),
+        401 | 403 => Answer::Denied(format!("{message} Does it know the secret?")),
         // Of others that may have been carried out: a proxy in between gives up on a service that goes on.
-        408 | 500..503 | 504..600 => Answer::Lost(said),
+        408 | 500..503 | 504..600 => Answer::Lost(message),
         425 | 429 | 503 => Answer::Later {
             after: after.map(Duration::from_secs),
-            why: said,
+            why: message,
         },
-        _ => Answer::Failed(said),
+        _ => Answer::Failed(message),
     }
 }
 

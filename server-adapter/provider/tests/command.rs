@@ -201,34 +201,34 @@ fn metrics_and_livez_are_served() {
 #[test]
 fn wrong_key_address_and_option_are_said() {
     let fleet = Fleet::new(&[]);
-    let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
     fleet.file("wrong", "dfk_wrong");
     let output = fleet.ended(&["command", "--key-file", "wrong", "--apply", "--", "true"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said(&output).contains("InvalidApiKey: "),
+        message(&output).contains("InvalidApiKey: "),
         "{}",
-        said(&output)
+        message(&output)
     );
-    assert!(!said(&output).contains("dfk_"), "{}", said(&output));
+    assert!(!message(&output).contains("dfk_"), "{}", message(&output));
     let output = fleet.ended(&["command", "--key-file", "nowhere", "--", "true"]);
     assert!(
-        said(&output).contains("cannot read nowhere"),
+        message(&output).contains("cannot read nowhere"),
         "{}",
-        said(&output)
+        message(&output)
     );
     let output = fleet.ended(&["command", "--url", "fleet", "--", "true"]);
     assert!(
-        said(&output).contains("write the address of a server"),
+        message(&output).contains("write the address of a server"),
         "{}",
-        said(&output)
+        message(&output)
     );
     assert_eq!(output.status.code(), Some(2));
     let output = fleet.ended(&["command", "--apply", "--", "./no-such-program"]);
     assert!(
-        said(&output).contains("./no-such-program is no program that can be started"),
+        message(&output).contains("./no-such-program is no program that can be started"),
         "{}",
-        said(&output)
+        message(&output)
     );
     let output = fleet.ended(&["command", "--every", "fast", "--", "true"]);
     assert_eq!(output.status.code(), Some(2));

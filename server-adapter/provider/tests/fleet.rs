@@ -228,9 +228,9 @@ fn kill_round(cloud: &CloudFleet, round: u64, seed: &mut u64) -> usize {
     let unknown = outcomes(cloud, &effects, &asked);
     for id in &always_on {
         let log = fleet.provider_log();
-        let said: Vec<&str> = log.lines().filter(|line| line.contains(id)).collect();
+        let message: Vec<&str> = log.lines().filter(|line| line.contains(id)).collect();
         let modes = cloud.running_modes(id);
-        assert_eq!(modes, ["ALWAYS_ON", "ALWAYS_ON"], "{said:#?}");
+        assert_eq!(modes, ["ALWAYS_ON", "ALWAYS_ON"], "{message:#?}");
     }
     unknown
 }
@@ -252,22 +252,22 @@ fn outcomes(cloud: &CloudFleet, effects: &Effects, asked: &[(String, Kind)]) -> 
     for (id, (action, _, call, is_repeatable)) in asked {
         let count = count(effects, call, id);
         let (result, detail) = fleet.outcome(*action, id);
-        let said = format!("{action} of {id}, {count} times: {result:?} {detail}");
+        let message = format!("{action} of {id}, {count} times: {result:?} {detail}");
         match result {
-            AuditResult::Completed => assert!(count >= 1, "{said}"),
+            AuditResult::Completed => assert!(count >= 1, "{message}"),
             AuditResult::Failed => {
                 assert!(
                     !is_repeatable && detail.contains("Unknown"),
-                    "{said}\n{}",
+                    "{message}\n{}",
                     fleet.provider_log()
                 );
                 unknown += 1;
             }
-            _ => panic!("{said}"),
+            _ => panic!("{message}"),
         }
         assert!(
             *is_repeatable || count <= 1,
-            "{said}\n{}",
+            "{message}\n{}",
             fleet.provider_log()
         );
     }

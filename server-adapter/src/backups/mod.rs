@@ -32,7 +32,7 @@ pub struct Backups(Arc<Inner>);
 
 struct Inner {
     folder: PathBuf,
-    said: Said,
+    message: Said,
     /// Held while a copy is written.
     writing: Mutex<()>,
 }
@@ -55,7 +55,10 @@ impl Backups {
     /// # Errors
     ///
     /// When nothing can be written there.
-    pub fn new(folder: PathBuf, said: impl Fn(&str) + Send + Sync + 'static) -> io::Result<Self> {
+    pub fn new(
+        folder: PathBuf,
+        message: impl Fn(&str) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         if !std::fs::metadata(&folder)?.is_dir() {
             return Err(io::Error::other("not a folder"));
         }
@@ -66,7 +69,7 @@ impl Backups {
         }
         Ok(Self(Arc::new(Inner {
             folder,
-            said: Box::new(said),
+            message: Box::new(message),
             writing: Mutex::new(()),
         })))
     }
@@ -143,8 +146,8 @@ impl Inner {
         let path = self.folder.join(&name);
         let written = engine.backup(&path);
         match &written {
-            Ok(()) => (self.said)(&format!("Backup: {}", path.display())),
-            Err(error) => (self.said)(&format!(
+            Ok(()) => (self.message)(&format!("Backup: {}", path.display())),
+            Err(error) => (self.message)(&format!(
                 "No backup {}: {}",
                 path.display(),
                 error_chain(error)

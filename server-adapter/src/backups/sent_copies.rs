@@ -96,8 +96,8 @@ impl Inner {
             return Err(ErrorKind::LowDisk);
         }
         engine.backup(&self.path).map_err(|error| {
-            let said = format!("deskfleet: no copy to send: {}", error_chain(&error));
-            LogQueue::stderr().line_about("copies", &said);
+            let message = format!("deskfleet: no copy to send: {}", error_chain(&error));
+            LogQueue::stderr().line_about("copies", &message);
             error.kind()
         })?;
         let opened = File::open(&self.path).and_then(|file| {

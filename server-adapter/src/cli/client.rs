@@ -311,14 +311,14 @@ fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
             "{url} returned {status}; is that a deskfleet server?"
         ));
     };
-    let said = visible(&problem.detail.unwrap_or(problem.title));
+    let message = visible(&problem.detail.unwrap_or(problem.title));
     let advice = if status == StatusCode::UNAUTHORIZED {
         format!("; the key is that of --key-file or {KEY_VARIABLE}")
     } else {
         String::new()
     };
     Failure(format!(
-        "{url} returned {} {}: {said}{advice}",
+        "{url} returned {} {}: {message}{advice}",
         status.as_u16(),
         visible(&problem.code)
     ))

@@ -45,8 +45,8 @@ impl Pieces {
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(error) => {
-                        let said = format!("cannot read the input after {done} bytes: {error}");
-                        Err(io::Error::new(error.kind(), said))
+                        let message = format!("cannot read the input after {done} bytes: {error}");
+                        Err(io::Error::new(error.kind(), message))
                     }
                 };
                 let is_last = read.is_err();

@@ -188,11 +188,11 @@ pub fn read_key(file: &Path) -> io::Result<PrivateKeyDer<'static>> {
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(file).map_err(|error| {
-        let said = format!("cannot read {}: {error}", file.display());
-        io::Error::new(error.kind(), said)
+        let message = format!("cannot read {}: {error}", file.display());
+        io::Error::new(error.kind(), message)
     })
 }
 
-fn invalid(said: fmt::Arguments<'_>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, said.to_string())
+fn invalid(message: fmt::Arguments<'_>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message.to_string())
 }

@@ -103,7 +103,7 @@ pub(crate) async fn receive(
     match decoded {
         Ok(()) => {}
         Err(Fault::TooLong) => exchange.too_large(),
-        Err(Fault::Broken(said)) => exchange.broken(said),
+        Err(Fault::Broken(message)) => exchange.broken(message),
     }
     share.end(exchange.bytes());
     Ok(decoded.is_err() && !body.is_end_stream())

@@ -79,10 +79,10 @@ pub(crate) fn preflight() -> Response<Bytes> {
 
 fn origin_value(origin: &str) -> io::Result<HeaderValue> {
     let refused = || {
-        let said = format!(
+        let message = format!(
             "{origin:?} is no origin; name it as a browser sends it, in lower case: https://console.example.com or http://localhost:5173"
         );
-        io::Error::new(io::ErrorKind::InvalidInput, said)
+        io::Error::new(io::ErrorKind::InvalidInput, message)
     };
     if !is_origin(origin) {
         return Err(refused());

@@ -47,7 +47,12 @@ mod node {
         if known.status.log.is_none() {
             return Err((Code::StorageUnavailable, STAYS));
         }
-        if !known.status.nodes.iter().any(|said| said.node == node) {
+        if !known
+            .status
+            .nodes
+            .iter()
+            .any(|message| message.node == node)
+        {
             return Err(NO_NODE);
         }
         let engine = shared.engine.clone();
@@ -57,8 +62,8 @@ mod node {
         forgotten.map_err(|error| refused(&error, STAYS))
     }
 
-    fn refused(error: &EngineError, said: &'static str) -> Refused {
-        (error.kind().into(), said)
+    fn refused(error: &EngineError, message: &'static str) -> Refused {
+        (error.kind().into(), message)
     }
 }
 

@@ -46,8 +46,8 @@ fn field(name: &str, value: &str) -> Vec<u8> {
 }
 
 /// The verdict of the frames: that the connection is over and why, or that one stream is, or neither.
-fn judge(said: &[u8]) -> String {
-    let mut rest = said;
+fn judge(message: &[u8]) -> String {
+    let mut rest = message;
     let mut verdict = String::from("serves on");
     while let Some(([a, b, c, kind, _, _, _, _, _], tail)) = rest.split_first_chunk() {
         let length = u32::from_be_bytes([0, *a, *b, *c]);

@@ -105,8 +105,8 @@ fn post(headers: &str, body: &str) -> String {
 }
 
 /// The statuses of the responses in `said`, whose bodies contain no text that looks like one.
-pub(crate) fn statuses(said: &[u8]) -> Vec<u16> {
-    let text = String::from_utf8_lossy(said);
+pub(crate) fn statuses(message: &[u8]) -> Vec<u16> {
+    let text = String::from_utf8_lossy(message);
     text.split("HTTP/1.")
         .skip(1)
         .filter_map(|answer| answer.get(2..5)?.parse().ok())

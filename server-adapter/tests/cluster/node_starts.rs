@@ -21,9 +21,9 @@ fn file_of_another_fleet_is_not_made_a_node() {
     let mut client = fleet.client(&node);
     assert!(has(&mut client, "ws-1"));
     assert_eq!(put(&mut client, "ws-2"), 503);
-    let (status, said) = readyz(&mut client);
+    let (status, message) = readyz(&mut client);
     assert_eq!(status, 503);
-    assert!(said.starts_with("Halted: "), "{said}");
+    assert!(message.starts_with("Halted: "), "{message}");
     node.terminate();
     assert!(done(place.path(), "export workspaces").contains("ws-1"));
 
@@ -32,7 +32,7 @@ fn file_of_another_fleet_is_not_made_a_node() {
     let mut begun = another.serve_with(&other.replace("--node n", "--node m"));
     let refused = format!("serve --listen 127.0.0.1:0 {other}");
     let refused = command(place.path(), &refused).output().unwrap();
-    let refused = super::said(&refused);
+    let refused = super::message(&refused);
     assert!(
         refused.contains("the log is that of another fleet"),
         "{refused}"

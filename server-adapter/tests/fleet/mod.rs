@@ -161,11 +161,11 @@ impl Fleet {
             let mut client = self.client(node);
             loop {
                 assert!(begun.elapsed() < PATIENCE, "the log does not return");
-                let (status, said) = client.ask(&format!("PUT {}", line(node)), "{}").unwrap();
+                let (status, message) = client.ask(&format!("PUT {}", line(node)), "{}").unwrap();
                 match status {
                     200 | 201 => break,
                     503 => std::thread::sleep(Duration::from_millis(100)),
-                    _ => panic!("{status} {said}"),
+                    _ => panic!("{status} {message}"),
                 }
             }
         }

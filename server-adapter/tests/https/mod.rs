@@ -42,8 +42,8 @@ pub(crate) fn openssl(folder: &Path, line: &str) {
     let mut openssl = Command::new("openssl");
     let output = openssl.args(line.split_whitespace()).current_dir(folder);
     let output = output.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "openssl {line}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "openssl {line}: {message}");
 }
 
 /// Writes the CA `name.pem` with its key `name.key`.

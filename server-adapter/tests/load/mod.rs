@@ -35,8 +35,8 @@ fn prepared(mut command: Command, folder: &Path, line: &str) -> Command {
 /// Runs a command that must succeed; returns its standard output.
 pub(crate) fn done(folder: &Path, line: &str) -> String {
     let output = command(folder, line).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{line}: {message}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -96,8 +96,8 @@ impl Place {
     }
 
     fn listening(mut child: Child) -> Served {
-        let said = child.stderr.take().unwrap();
-        let mut lines = BufReader::new(said).lines();
+        let message = child.stderr.take().unwrap();
+        let mut lines = BufReader::new(message).lines();
         let mut before = String::new();
         let address = loop {
             let Some(Ok(line)) = lines.next() else {
@@ -110,7 +110,7 @@ impl Place {
             before.push_str(&line);
         };
         // Read to its end, so that the server never waits for a reader.
-        let (send, said) = mpsc::channel();
+        let (send, message) = mpsc::channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 // The receiver may be gone.
@@ -121,7 +121,7 @@ impl Place {
             child,
             address,
             before,
-            said,
+            message,
         }
     }
 
@@ -190,7 +190,7 @@ pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     /// What it said before it listened, without the ends of the lines.
     pub(crate) before: String,
-    said: mpsc::Receiver<String>,
+    message: mpsc::Receiver<String>,
 }
 
 impl Served {
@@ -204,7 +204,7 @@ impl Served {
     pub(crate) fn terminate(&mut self) -> Vec<String> {
         self.signal(Signal::TERM);
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        self.said.iter().collect()
+        self.message.iter().collect()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -214,7 +214,7 @@ impl Served {
     /// The next line on standard error that holds `what`.
     pub(crate) fn wait_for(&self, what: &str) -> String {
         loop {
-            let line = self.said.recv_timeout(PATIENCE).unwrap();
+            let line = self.message.recv_timeout(PATIENCE).unwrap();
             if line.contains(what) {
                 return line;
             }

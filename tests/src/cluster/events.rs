@@ -7,7 +7,7 @@ use deskfleet::{ErrorKind, NewKey, Scope, Timestamp};
 use http::Request;
 
 use super::log::NextAppend;
-use super::world::{NODES, Step, World, said};
+use super::world::{NODES, Step, World, message};
 use crate::files::Files as _;
 use crate::simulation::disk::Disk;
 use crate::simulation::fault::Fault;
@@ -31,7 +31,7 @@ impl World {
         let request = Request::get("/operator/keys")
             .header("x-api-key", key)
             .body(Bytes::new());
-        let status = engine.handle(request.map_err(said)?).status();
+        let status = engine.handle(request.map_err(message)?).status();
         self.tally.asked += 1;
         self.note(&format!("a key is used on {index}: {status}"));
         Ok(())

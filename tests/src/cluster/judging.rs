@@ -7,7 +7,7 @@ use deskfleet::{Engine, ErrorKind, Log as _, ManualClock};
 use super::digest;
 use super::log::{Delivery, FaultyLog, NextAppend};
 use super::steps::{Ending, write};
-use super::world::{Marked, NODES, Step, World, said};
+use super::world::{Marked, NODES, Step, World, message};
 
 impl World {
     /// An engine that applies the log alone, up to a position.
@@ -15,11 +15,14 @@ impl World {
         let log = FaultyLog::new(self.log.clone());
         log.show_through(through);
         let builder = Engine::builder().clock(clock.clone()).seed(!self.seed);
-        let engine = builder.log(log, "witness").open_in_memory().map_err(said)?;
+        let engine = builder
+            .log(log, "witness")
+            .open_in_memory()
+            .map_err(message)?;
         while engine.position() < Some(through) {
-            engine.follow(Duration::ZERO).map_err(said)?;
+            engine.follow(Duration::ZERO).map_err(message)?;
         }
-        self.log.forget("witness").map_err(said)?;
+        self.log.forget("witness").map_err(message)?;
         Ok(engine)
     }
 
@@ -33,7 +36,7 @@ impl World {
         };
         let witness = self.witness(position, &self.nodes[index].clock)?;
         let [found, expected] = [&engine, &witness].map(digest::shared);
-        let (found, expected) = (found.map_err(said)?, expected.map_err(said)?);
+        let (found, expected) = (found.map_err(message)?, expected.map_err(message)?);
         self.tally.readings += 1;
         if let Some(difference) = digest::difference(&found, &expected) {
             return Err(format!("node {index} at {position} has {difference}"));
@@ -79,13 +82,13 @@ impl World {
     pub fn lose_tail(&mut self) -> Result<u64, String> {
         let mut halted = 0;
         self.repair()?;
-        let last = self.log.bounds(0).map_err(said)?.last;
+        let last = self.log.bounds(0).map_err(message)?.last;
         let kept = last.saturating_sub(self.chance.u64(1..4)).max(1);
         self.log.lose_after(kept);
         let late = Engine::builder().clock(self.log_clock.clone()).seed(1);
         let late = late.log(self.log.clone(), "late").open_in_memory();
-        let late = late.map_err(said)?;
-        while late.follow(Duration::ZERO).map_err(said)? > 0 {}
+        let late = late.map_err(message)?;
+        while late.follow(Duration::ZERO).map_err(message)? > 0 {}
         for number in 0..self.chance.u64(0..6) {
             let _ = write(&late, &mut self.chance, &format!("late{number}"));
         }
@@ -165,15 +168,15 @@ impl World {
     }
 
     pub(super) fn compare_all(&mut self) -> Step {
-        let last = self.log.bounds(0).map_err(said)?.last;
+        let last = self.log.bounds(0).map_err(message)?.last;
         self.tally.entries = last;
         self.tally.faults = self.nodes.iter().map(|node| node.log.met()).sum();
         let clock = ManualClock::new(self.now);
         let witness = self.witness(last, &clock)?;
-        let expected = digest::whole(&witness).map_err(said)?;
+        let expected = digest::whole(&witness).map_err(message)?;
         for index in 0..NODES {
             let engine = self.engine(index).ok_or("a node is stopped")?;
-            let found = digest::whole(&engine).map_err(said)?;
+            let found = digest::whole(&engine).map_err(message)?;
             if let Some(difference) = digest::difference(&found, &expected) {
                 return Err(format!("in the end node {index} has {difference}"));
             }
@@ -191,7 +194,7 @@ impl World {
         self.set_clocks();
         self.follow_all()?;
         let engine = self.engine(0).ok_or("a node is stopped")?;
-        let status = engine.cluster_status().map_err(said)?.ok_or("no node")?;
+        let status = engine.cluster_status().map_err(message)?.ok_or("no node")?;
         let nodes = status
             .nodes
             .iter()

@@ -111,7 +111,7 @@ pub struct World {
 
 pub(super) type Step = Result<(), String>;
 
-pub(super) fn said(error: impl std::fmt::Debug) -> String {
+pub(super) fn message(error: impl std::fmt::Debug) -> String {
     format!("{error:?}")
 }
 
@@ -121,7 +121,7 @@ impl World {
     /// # Errors
     /// Those of a run.
     pub fn new(seed: u64) -> Result<Self, String> {
-        let now: Timestamp = "2026-11-20T08:00:00Z".parse().map_err(said)?;
+        let now: Timestamp = "2026-11-20T08:00:00Z".parse().map_err(message)?;
         let log_clock = ManualClock::new(now);
         let log = MemoryLog::new(log_clock.clone());
         let node = |_| Node {
@@ -243,7 +243,7 @@ impl World {
         self.count(ending);
         if ending == Ending::Done {
             let position = engine.position().unwrap_or_default();
-            let last = self.log.bounds(0).map_err(said)?.last;
+            let last = self.log.bounds(0).map_err(message)?.last;
             let (found, _) = self.found(&mark)?;
             if found.is_none_or(|found| found > position) {
                 return Err(format!(
@@ -277,7 +277,9 @@ impl World {
 
     /// All entries of the log.
     pub(super) fn entries(&self) -> Result<Vec<LogEntry>, String> {
-        self.log.read(1, usize::MAX, Duration::ZERO).map_err(said)
+        self.log
+            .read(1, usize::MAX, Duration::ZERO)
+            .map_err(message)
     }
 
     /// The first entry that holds a text, and how many do.

@@ -173,8 +173,8 @@ fn outbox_shape() -> Case {
         call(&format!("GET admin /operator/actions?state={state}")).refused("InvalidParameter")
     };
     let hint = "Send one of pending, waiting, dispatched.";
-    let said = format!("The value 'done' is not valid. {hint}");
-    case.call(bad("done").error("state", &said))
+    let message = format!("The value 'done' is not valid. {hint}");
+    case.call(bad("done").error("state", &message))
         .call(call("GET admin /operator/actions?state=").gives(outbox("")))
 }
 
@@ -260,7 +260,7 @@ fn failed((body, state): (&'static str, &'static str)) -> Case {
     let row = Row::of("ChangeComputeType", "Failed")
         .states("AVAILABLE", state)
         .completed("2026-11-20T12:00:30Z");
-    let said = Row {
+    let message = Row {
         detail: r#""no capacity""#.to_owned(),
         ..row.clone()
     };
@@ -300,7 +300,7 @@ fn failed((body, state): (&'static str, &'static str)) -> Case {
         .clock(30)
         .call(call("POST admin /operator/actions/«id2»/fail").json(with_detail))
         .call(is(state, "STANDARD"))
-        .call(newest(&[said]))
+        .call(newest(&[message]))
 }
 
 fn fail_bodies() -> Case {

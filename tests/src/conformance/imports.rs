@@ -229,8 +229,9 @@ fn running_action() -> Case {
         r#"{"workSpId":"ws-1","region":"us-east-1"}"#,
         r#"{"workSpId":"ws-2"}"#,
     ];
-    let said = "OperationInProgress: WorkSpace ws-1 is REBOOTING; its state can be changed once that has ended.";
-    let errors = [1, 2].map(|line| format!(r#"{{"line":{line},"column":1,"message":"{said}"}}"#));
+    let wording = "OperationInProgress: WorkSpace ws-1 is REBOOTING; its state can be changed once that has ended.";
+    let errors =
+        [1, 2].map(|line| format!(r#"{{"line":{line},"column":1,"message":"{wording}"}}"#));
     let after = Workspace {
         region: Some("us-east-1".into()),
         ..desk("ws-1", "AVAILABLE", "jdoe")
@@ -274,10 +275,10 @@ fn under_hold() -> Case {
     let mut case = Case::new(MERGES, "of a workspace on hold")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
         .hold("ws-1");
-    for (member, said) in refused {
+    for (member, wording) in refused {
         let line = format!(r#"{{"workSpId":"ws-1","region":"us-east-1",{member}}}"#);
         let error = format!(
-            r#"{{"line":1,"column":1,"message":"LitigationHold: WorkSpace ws-1 is on litigation hold; {said}"}}"#
+            r#"{{"line":1,"column":1,"message":"LitigationHold: WorkSpace ws-1 is on litigation hold; {wording}"}}"#
         );
         case = case.call(bulk(NDJSON, line).gives(report(0, 1, &error)));
     }

@@ -176,14 +176,14 @@ fn pages() -> Case {
             let rows: Vec<String> = shown.iter().map(|shown| row(shown)).collect();
             let rows = rows.join(",");
             let next = format!("«t{size}.{number}»");
-            let (said, more) = if (number + 1) * size < all.len() {
+            let (message, more) = if (number + 1) * size < all.len() {
                 (format!("\"{next}\""), true)
             } else {
                 ("null".to_owned(), false)
             };
             let query = format!("?fields=workSpId,advice&limit={size}{token}");
             case = case.call(get(&query).gives_json(format!(
-                r#"{{"rows":[{rows}],"nextToken":{said},"hasMore":{more},"at"{warned}}}"#
+                r#"{{"rows":[{rows}],"nextToken":{message},"hasMore":{more},"at"{warned}}}"#
             )));
             token = format!("&nextToken={next}");
         }

@@ -78,9 +78,9 @@ fn order() -> Case {
 }
 
 fn parameters() -> Case {
-    let refused = |query: &str, name: &str, said: &str| {
+    let refused = |query: &str, name: &str, message: &str| {
         let refused = export(query).refused("InvalidParameter");
-        refused.error_holding(name, &[said])
+        refused.error_holding(name, &[message])
     };
     let times = "such as 2026-11-20T08:00:00Z or -24h";
     Case::new("q export", "parameters")

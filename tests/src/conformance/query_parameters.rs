@@ -58,11 +58,11 @@ fn unknown() -> Case {
     .into_iter()
     .fold(
         Case::new("q parameters", "unknown parameters").put(desk("ws-1", "AVAILABLE", "jdoe")),
-        |case, (path, query, said)| {
+        |case, (path, query, message)| {
             case.call(
                 call(&format!("GET read /query/{path}?{query}"))
                     .refused("InvalidParameter")
-                    .error("query", format!("There is no parameter {said}")),
+                    .error("query", format!("There is no parameter {message}")),
             )
         },
     )

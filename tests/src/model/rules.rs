@@ -41,7 +41,7 @@ pub(crate) struct Dispatched {
 
 impl Dispatched {
     /// What the audit says of it when the action has ended.
-    fn said(&self) -> String {
+    fn message(&self) -> String {
         let Attempt {
             number, provider, ..
         } = &self.attempt;
@@ -55,10 +55,10 @@ impl Dispatched {
 impl Running {
     /// The detail of its audit row when it ends with this one.
     pub(super) fn detail(&self, detail: Option<&str>) -> Option<String> {
-        let said = self.dispatched.as_ref().map(Dispatched::said);
-        match (detail, said) {
-            (Some(detail), Some(said)) => Some(format!("{detail} ({said})")),
-            (detail, said) => detail.map(str::to_owned).or(said),
+        let message = self.dispatched.as_ref().map(Dispatched::message);
+        match (detail, message) {
+            (Some(detail), Some(message)) => Some(format!("{detail} ({message})")),
+            (detail, message) => detail.map(str::to_owned).or(message),
         }
     }
 }

@@ -291,8 +291,8 @@ fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) ->
 fn rows(done: &str, schema: &Value, example: impl Fn(&str) -> String) -> Json {
     let csv = "The same rows as CSV (RFC 4180), the names of the columns in the first line. A text that a spreadsheet would take for a formula \
         has an apostrophe before it.";
-    let text = |media_type, said: &str| {
-        let schema = json!({"type": "string", "description": said});
+    let text = |media_type, message: &str| {
+        let schema = json!({"type": "string", "description": message});
         let example = Json::from(json!(example(media_type)));
         (
             media_type,

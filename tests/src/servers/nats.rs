@@ -274,12 +274,12 @@ fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| match installed() {
         Ok(program) => Some(program),
-        Err(said) => {
+        Err(message) => {
             let required = std::env::var_os("DESKFLEET_REQUIRE_NATS").is_some_and(|set| set == "1");
-            assert!(!required, "NATS cannot be installed: {said}");
-            let said = format!("skipped: NATS cannot be installed here: {said}\n");
+            assert!(!required, "NATS cannot be installed: {message}");
+            let message = format!("skipped: NATS cannot be installed here: {message}\n");
             // Not `eprintln`, which is not shown of a test that passes.
-            let _ = std::io::stderr().write_all(said.as_bytes());
+            let _ = std::io::stderr().write_all(message.as_bytes());
             None
         }
     });
@@ -294,8 +294,12 @@ fn installed() -> Result<PathBuf, String> {
     let program = folder.join("bin/nats-server");
     let run = |command: &mut Command| {
         let output = command.output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        output.status.success().then_some(output.stdout).ok_or(said)
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        output
+            .status
+            .success()
+            .then_some(output.stdout)
+            .ok_or(message)
     };
     let has_it = || {
         let version = run(Command::new(&program).arg("--version"))?;

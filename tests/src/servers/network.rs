@@ -63,13 +63,13 @@ impl Network {
             subnet: [198, 18 + high % 2, low.wrapping_add(made << 6)],
             hosts,
         };
-        let Err(said) = network.build() else {
+        let Err(message) = network.build() else {
             return Some(network);
         };
         let required = std::env::var_os("DESKFLEET_REQUIRE_NETNS").is_some_and(|set| set == "1");
-        assert!(!required, "no network namespaces: {said}");
+        assert!(!required, "no network namespaces: {message}");
         let line = format!(
-            "skipped: network namespaces need root, and the packages iproute2 and nftables: {said}\n"
+            "skipped: network namespaces need root, and the packages iproute2 and nftables: {message}\n"
         );
         // Not `eprintln`, which is not shown of a test that passes.
         std::io::stderr().write_all(line.as_bytes()).unwrap();
@@ -106,9 +106,9 @@ impl Network {
     pub fn heal(&self) -> u64 {
         let packets = |host| {
             self.filter(host, "flush set inet cuts senders").unwrap();
-            let said = self.filter(host, "reset counter inet cuts dropped");
-            let said = said.unwrap();
-            let mut words = said.split_whitespace();
+            let message = self.filter(host, "reset counter inet cuts dropped");
+            let message = message.unwrap();
+            let mut words = message.split_whitespace();
             words.find(|word| *word == "packets").unwrap();
             words.next().unwrap().parse::<u64>().unwrap()
         };
@@ -188,6 +188,6 @@ fn run(command: &mut Command) -> Result<String, String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{command:?}: {}", said.trim()))
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}", message.trim()))
 }

@@ -56,7 +56,7 @@ pub struct Done {
     /// What was done.
     pub deed: Deed,
     /// What was returned.
-    pub said: Said,
+    pub message: Said,
     /// When it began, in steps of one counter for all threads.
     pub began: u64,
     /// When it had ended.
@@ -107,7 +107,7 @@ fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
 }
 
 /// Does it to the engine.
-fn said<T>(result: deskfleet::Result<T>) -> Said {
+fn message<T>(result: deskfleet::Result<T>) -> Said {
     match result {
         Ok(_) => Said::Done,
         Err(error) => Said::Refused(error.kind()),
@@ -116,11 +116,11 @@ fn said<T>(result: deskfleet::Result<T>) -> Said {
 
 fn to_engine(engine: &Engine, deed: Deed) -> Said {
     match deed {
-        Deed::Act(action) => said(engine.act(ActionRequest::new(action, DESK))),
-        Deed::Hold => said(engine.place_hold(DESK, "Doe v. Roe", None)),
-        Deed::Release => said(engine.release_hold(DESK)),
-        Deed::Remove => said(engine.remove_workspace(DESK)),
-        Deed::Put(state) => said(engine.override_workspace(workspace(state))),
+        Deed::Act(action) => message(engine.act(ActionRequest::new(action, DESK))),
+        Deed::Hold => message(engine.place_hold(DESK, "Doe v. Roe", None)),
+        Deed::Release => message(engine.release_hold(DESK)),
+        Deed::Remove => message(engine.remove_workspace(DESK)),
+        Deed::Put(state) => message(engine.override_workspace(workspace(state))),
         Deed::Read => {
             let view = engine.workspace(DESK).expect("a good disk");
             Said::State(view.map(|view| {
@@ -135,12 +135,12 @@ fn to_engine(engine: &Engine, deed: Deed) -> Said {
 
 /// Does it to the reference.
 fn to_reference(fleet: &mut Fleet, deed: Deed) -> Said {
-    let said = |result: Result<(), ErrorKind>| match result {
+    let message = |result: Result<(), ErrorKind>| match result {
         Ok(()) => Said::Done,
         Err(kind) => Said::Refused(kind),
     };
     match deed {
-        Deed::Act(action) => said(fleet.act(
+        Deed::Act(action) => message(fleet.act(
             &Asked {
                 action,
                 desk: Some(DESK),
@@ -149,10 +149,10 @@ fn to_reference(fleet: &mut Fleet, deed: Deed) -> Said {
             },
             now(),
         )),
-        Deed::Hold => said(fleet.hold(DESK, now())),
-        Deed::Release => said(fleet.release(DESK, now())),
-        Deed::Remove => said(fleet.remove(DESK, now())),
-        Deed::Put(state) => said(fleet.put(workspace(state), true, now())),
+        Deed::Hold => message(fleet.hold(DESK, now())),
+        Deed::Release => message(fleet.release(DESK, now())),
+        Deed::Remove => message(fleet.remove(DESK, now())),
+        Deed::Put(state) => message(fleet.put(workspace(state), true, now())),
         Deed::Read => Said::State(fleet.desks.get(DESK).map(|entry| {
             let state = entry.workspace.state.as_deref().map(str::to_owned);
             (state, entry.held)
@@ -174,11 +174,11 @@ pub fn history(seed: u64, driver: CommitDriver, threads: usize, each: usize) -> 
             scope.spawn(move || {
                 let live = |deed| {
                     let began = clock.fetch_add(1, Ordering::SeqCst);
-                    let said = to_engine(&engine, deed);
+                    let message = to_engine(&engine, deed);
                     let ended = clock.fetch_add(1, Ordering::SeqCst);
                     Done {
                         deed,
-                        said,
+                        message,
                         began,
                         ended,
                     }
@@ -230,7 +230,7 @@ impl Search<'_> {
                 continue;
             }
             let mut after = fleet.clone();
-            if to_reference(&mut after, next.deed) == next.said {
+            if to_reference(&mut after, next.deed) == next.message {
                 self.order.push(index);
                 if self.extend(done | (1 << index), &after) {
                     return true;
@@ -246,10 +246,10 @@ impl Search<'_> {
 mod tests {
     use super::*;
 
-    fn done(deed: Deed, said: Said, began: u64, ended: u64) -> Done {
+    fn done(deed: Deed, message: Said, began: u64, ended: u64) -> Done {
         Done {
             deed,
-            said,
+            message,
             began,
             ended,
         }

@@ -50,8 +50,8 @@ impl World {
             Part::Store => store,
             Part::Queue => queue,
         });
-        let said = format!("the power went: {store:?} of the store, {queue:?} of the queue");
-        self.notify(&Fact::Log(&said))?;
+        let message = format!("the power went: {store:?} of the store, {queue:?} of the queue");
+        self.notify(&Fact::Log(&message))?;
         self.open()
     }
 

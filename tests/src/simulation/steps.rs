@@ -40,8 +40,8 @@ impl World {
             91..95 => {
                 let (part, fault, lasting) = fault(&mut self.chance);
                 self.disk.fail(part, fault, lasting);
-                let said = format!("{fault:?} of {part:?}, lasting: {lasting}");
-                self.notify(&Fact::Log(&said))
+                let message = format!("{fault:?} of {part:?}, lasting: {lasting}");
+                self.notify(&Fact::Log(&message))
             }
             95..97 => self.crash(),
             97 => self.restart(),

@@ -101,13 +101,13 @@ impl CsvRows {
                 ends.len() + 1
             )
         };
-        let said = format!("{place} has no end: the rest of the text was read as its cell.");
+        let message = format!("{place} has no end: the rest of the text was read as its cell.");
         self.begun = false;
         if self.columns.is_none() {
-            return Err(said);
+            return Err(message);
         }
         into.errors
-            .add(self.line, Some(ends.len() as u64 + 1), said);
+            .add(self.line, Some(ends.len() as u64 + 1), message);
         Ok(())
     }
 
@@ -143,13 +143,13 @@ impl CsvRows {
         let bytes = self.cells.get(..self.cells_length).unwrap_or_default();
         let ends = self.ends.get(..self.ends_length).unwrap_or_default();
         let max = self.record_max;
-        let mut said =
+        let mut message =
             format!("The line is longer than {max} bytes, or has more than {CSV_CELLS_MAX} cells.");
         // Only in quotes does a record have line ends before its own, and the first of them is in a quote on its first line.
         if self.inside > u64::from(self.at_line_end) {
             let line = self.line;
             let more = format!(" A quote that was opened on line {line} may be missing its end.");
-            said.push_str(&more);
+            message.push_str(&more);
         }
         let mut start = 0;
         let mut cells = ends.iter().map(|end| {
@@ -158,12 +158,12 @@ impl CsvRows {
             std::str::from_utf8(cell).map_err(|_| "The cell is not UTF-8: save the file as UTF-8.")
         });
         match &self.columns {
-            None if too_long => return Err(said),
+            None if too_long => return Err(message),
             None => {
                 let names: Result<Vec<_>, _> = cells.collect();
                 self.columns = Some(columns(self.line, &names?, into)?);
             }
-            Some(_) if too_long => into.errors.add(self.line, Some(1), said),
+            Some(_) if too_long => into.errors.add(self.line, Some(1), message),
             Some(columns) => row(self.line, columns, ends.len(), &mut cells, into),
         }
         self.line += self.inside;
@@ -225,14 +225,14 @@ fn row(
 ) {
     if count != columns.len() {
         let columns = columns.len();
-        let said = format!("The line has {count} cells, the first line {columns}.");
+        let message = format!("The line has {count} cells, the first line {columns}.");
         let last = count.min(columns).max(1) as u64;
-        return into.errors.add(line, Some(last), said);
+        return into.errors.add(line, Some(last), message);
     }
     let mut patch = WorkspacePatch::default();
     for ((column, field), cell) in (1..).zip(columns).zip(cells) {
         match (field, cell) {
-            (_, Err(said)) => return into.errors.add(line, Some(column), said.to_owned()),
+            (_, Err(message)) => return into.errors.add(line, Some(column), message.to_owned()),
             (None, _) | (_, Ok("")) => {}
             (Some(field), Ok(cell)) => {
                 patch.set(*field, FieldValue::Text(Cow::Borrowed(cell)));

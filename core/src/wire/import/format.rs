@@ -39,13 +39,13 @@ pub(super) fn detect(
     }
     match first {
         [0x1f, 0x8b, ..] => {
-            let said = "The body is gzip-compressed: send Content-Encoding: gzip, or unpack it.";
-            return Err(said.to_owned());
+            let message = "The body is gzip-compressed: send Content-Encoding: gzip, or unpack it.";
+            return Err(message.to_owned());
         }
         [b'P', b'K', 3, ..] => {
-            let said =
+            let message =
                 "The body is a zip archive, as spreadsheets are: unpack it, or save it as CSV.";
-            return Err(said.to_owned());
+            return Err(message.to_owned());
         }
         [0xfd, b'7', b'z', ..] => return Err("The body is xz-compressed: unpack it.".to_owned()),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, ..] | [_, 0, ..] => {

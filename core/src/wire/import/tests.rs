@@ -103,14 +103,14 @@ fn csv_names_fields_in_its_first_line_and_empty_cells_are_absent() {
         assert_eq!(gathered.records[0].1.username, "j\"d,\r\noe".into());
         assert_eq!(gathered.records[0].1.region, Nullable::Absent);
         assert_eq!(gathered.records[1].1.region, "ä".into());
-        let said = "The line has 2 cells, the first line 3.";
-        assert_eq!(errors(&gathered), [(6, 2, said)]);
+        let wording = "The line has 2 cells, the first line 3.";
+        assert_eq!(errors(&gathered), [(6, 2, wording)]);
     }
 }
 
 #[test]
 fn csv_that_ends_inside_of_a_quote_is_an_error_of_the_line_with_the_quote() {
-    for (text, kept, place, said) in [
+    for (text, kept, place, wording) in [
         (
             "workSpId,username\nws-1,\"jdoe\nws-2,asmith\n",
             vec![],
@@ -142,7 +142,7 @@ fn csv_that_ends_inside_of_a_quote_is_an_error_of_the_line_with_the_quote() {
         let (gathered, ended) = everywhere(Declared::Csv, text.as_bytes());
         assert_eq!(ended, Ok(()), "{text}");
         assert_eq!(ids(&gathered), kept, "{text}");
-        assert_eq!(errors(&gathered), [(place.0, place.1, said)], "{text}");
+        assert_eq!(errors(&gathered), [(place.0, place.1, wording)], "{text}");
     }
     let (_, ended) = everywhere(Declared::Csv, b"workSpId,\"username\nws-1,a\n");
     assert!(
@@ -156,7 +156,7 @@ fn csv_that_ends_inside_of_a_quote_is_an_error_of_the_line_with_the_quote() {
 
 #[test]
 fn csv_whose_first_line_is_wrong_is_unreadable() {
-    for (text, said) in [
+    for (text, wording) in [
         ("", "The CSV is empty"),
         ("\r\n\n", "The CSV is empty"),
         ("workSpaceId,user\nws-1,a", "workSpId. Is it workSpaceId?"),
@@ -169,11 +169,11 @@ fn csv_whose_first_line_is_wrong_is_unreadable() {
     ] {
         let (gathered, ended) = everywhere(Declared::Csv, text.as_bytes());
         assert_eq!(gathered.records.len(), 0);
-        if said.is_empty() {
+        if wording.is_empty() {
             assert_eq!(ended, Ok(()));
         } else {
             assert!(
-                ended.as_ref().is_err_and(|why| why.contains(said)),
+                ended.as_ref().is_err_and(|why| why.contains(wording)),
                 "{ended:?}"
             );
         }
@@ -288,7 +288,7 @@ fn unknown_names_are_warned_of_once_each_with_the_nearest_name() {
 
 #[test]
 fn text_in_another_encoding_is_named() {
-    for (text, said) in [
+    for (text, wording) in [
         (
             &b"\x1f\x8b\x08\0"[..],
             "The body is gzip-compressed: send Content-Encoding: gzip, or unpack it.",
@@ -309,7 +309,7 @@ fn text_in_another_encoding_is_named() {
             Declared::Csv,
             Declared::Nothing,
         ] {
-            assert_eq!(everywhere(declared, text).1, Err(said.to_owned()));
+            assert_eq!(everywhere(declared, text).1, Err(wording.to_owned()));
         }
     }
 }
@@ -317,7 +317,7 @@ fn text_in_another_encoding_is_named() {
 #[test]
 fn broken_document_says_where() {
     let one = r#"{"workSpId":"ws-1"}"#;
-    for (text, said) in [
+    for (text, wording) in [
         (
             format!("[{one}"),
             "The body ends too early, after element 1 of the array.",
@@ -364,7 +364,7 @@ fn broken_document_says_where() {
         ),
     ] {
         let (_, ended) = everywhere(Declared::Json, text.as_bytes());
-        assert_eq!(ended, Err(said.to_owned()), "{text}");
+        assert_eq!(ended, Err(wording.to_owned()), "{text}");
     }
     for text in ["", "{}", "5", r#"{"workSpId":"ws-1"}"#] {
         let (_, ended) = everywhere(Declared::Json, text.as_bytes());

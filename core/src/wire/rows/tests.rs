@@ -150,8 +150,8 @@ fn format_goes_before_accept() {
     }
     let refused = shape("text/csv", "format=xlsx").unwrap_err();
     assert_eq!(refused.parameter(), Some("format"));
-    let said = "The value 'xlsx' is not valid. Send one of json, csv, ndjson, columns.";
-    assert_eq!(refused.context(), said);
+    let message = "The value 'xlsx' is not valid. Send one of json, csv, ndjson, columns.";
+    assert_eq!(refused.context(), message);
 }
 
 #[test]

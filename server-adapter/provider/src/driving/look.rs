@@ -35,7 +35,8 @@ impl Driving {
                 let memory = self.memories.entry(action.id).or_insert_with(Memory::new);
                 // A server that is behind may not know it; and what is another provider's takes no room.
                 let is_first = memory.attempts == 0 && memory.attempt == Standing::Unknown;
-                if is_first && memory.ended.is_none() && memory.said != Some(NotBegun::Elsewhere) {
+                if is_first && memory.ended.is_none() && memory.message != Some(NotBegun::Elsewhere)
+                {
                     if room == 0 {
                         hold_back(memory, &order(action, kind, 1, Stage::First), self.cap.max);
                         continue;
@@ -157,7 +158,7 @@ impl Driving {
                 return None;
             }
         }
-        memory.said = None;
+        memory.message = None;
         if order.stage == Stage::First {
             // The state that it goes through was that of an attempt before.
             memory.passed = false;

@@ -155,11 +155,11 @@ impl Driving {
         record: Option<MergeRecord>,
         trace: &Trace,
     ) {
-        let (result, said) = match &ended {
+        let (result, message) = match &ended {
             Ok(()) => (self.fleet.complete(id, trace), "completed".to_owned()),
             Err(why) => (self.fleet.fail(id, why, trace), format!("failed: {why}")),
         };
-        status::ended(id, &said, result.as_ref().err(), trace);
+        status::ended(id, &message, result.as_ref().err(), trace);
         match result {
             Ok(()) => {
                 // Without it the next scan puts the state right.

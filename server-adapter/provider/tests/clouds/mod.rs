@@ -128,12 +128,12 @@ fn python() -> Option<&'static Path> {
     static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
     let python = PYTHON.get_or_init(|| match installed() {
         Ok(python) => Some(python),
-        Err(said) => {
+        Err(message) => {
             let required = std::env::var_os("DESKFLEET_REQUIRE_MOTO").is_some_and(|set| set == "1");
-            assert!(!required, "moto cannot be installed: {said}");
-            let said = format!("skipped: moto cannot be installed here: {said}\n");
+            assert!(!required, "moto cannot be installed: {message}");
+            let message = format!("skipped: moto cannot be installed here: {message}\n");
             // Not `eprintln`, which is not shown of a test that passes.
-            let _ = std::io::stderr().write_all(said.as_bytes());
+            let _ = std::io::stderr().write_all(message.as_bytes());
             None
         }
     });
@@ -148,8 +148,12 @@ fn installed() -> Result<PathBuf, String> {
     let python = folder.join("bin/python");
     let run = |command: &mut Command| {
         let output = command.output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        output.status.success().then_some(output.stdout).ok_or(said)
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        output
+            .status
+            .success()
+            .then_some(output.stdout)
+            .ok_or(message)
     };
     let wanted = PACKAGES[0].split('=').next_back().unwrap_or_default();
     let has_it = || {

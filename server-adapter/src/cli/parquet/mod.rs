@@ -77,13 +77,13 @@ fn whole_days((from, to): Span) -> Span {
 }
 
 fn widened((from, to): Span) -> String {
-    let mut said = "a file holds a whole day of UTC, so the export is".to_owned();
+    let mut message = "a file holds a whole day of UTC, so the export is".to_owned();
     for (word, time) in [("from", from), ("to", to)] {
         if let Some(time) = time {
-            said.extend([" ", word, " ", &time.to_string()]);
+            message.extend([" ", word, " ", &time.to_string()]);
         }
     }
-    said
+    message
 }
 
 /// Exports day by day, so that the day of each record is known also where a server is asked.

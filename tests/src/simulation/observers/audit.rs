@@ -65,13 +65,13 @@ fn may_become(old: &AuditEntry, new: &AuditEntry, earliest: Timestamp) -> bool {
 
 /// Whether the detail is the same, except for a count of equal calls, which only grows.
 fn may_count(old: &AuditEntry, new: &AuditEntry) -> bool {
-    let (said, calls) = counted(old);
+    let (message, calls) = counted(old);
     let (still, more) = counted(new);
     let repeatable = matches!(old.result, AuditResult::Refused | AuditResult::NoChange);
     // What is handed out is counted as well.
     let repeatable =
         repeatable || matches!(old.action, AuditAction::ListKeys | AuditAction::QueryExport);
-    said == still && (calls == more || repeatable && calls < more)
+    message == still && (calls == more || repeatable && calls < more)
 }
 
 /// The code in the detail, and the number of calls it stands for.
@@ -80,7 +80,7 @@ fn counted(row: &AuditEntry) -> (&str, u64) {
     let parts = detail
         .strip_suffix(" times)")
         .and_then(|rest| rest.rsplit_once('('));
-    let parts = parts.and_then(|(said, calls)| Some((said.trim_end(), calls.parse().ok()?)));
+    let parts = parts.and_then(|(message, calls)| Some((message.trim_end(), calls.parse().ok()?)));
     parts.unwrap_or((detail, 1))
 }
 
@@ -171,7 +171,7 @@ impl OneRowPerAction {
 
     fn check(&self, requester: &str, rows: &[&AuditEntry]) -> Verdict {
         let ending = self.endings.get(requester);
-        let said = |row: &AuditEntry| match ending {
+        let message = |row: &AuditEntry| match ending {
             Some(Ending::Done) => row.result != AuditResult::Refused,
             Some(Ending::Refused(code)) => {
                 row.result == AuditResult::Refused && row.detail.as_deref() == Some(code)
@@ -184,7 +184,7 @@ impl OneRowPerAction {
             (Some(Ending::Refused(code)), rows) if unwritten(code) => rows.is_empty(),
             (Some(Ending::Unknown), []) => true,
             (_, []) => self.may_be_too_old(),
-            (_, [row]) => said(row) || self.judged.contains(requester),
+            (_, [row]) => message(row) || self.judged.contains(requester),
             _ => false,
         };
         demand!(

@@ -73,10 +73,10 @@ impl Keys {
             (Intent::UseKey(key), _) => {
                 let opened = status != 401;
                 if let Some(good) = self.uses.remove(&call) {
-                    let said = if good { "good" } else { "revoked" };
+                    let message = if good { "good" } else { "revoked" };
                     demand!(
                         opened == good,
-                        "key {key} is {said}, but was answered {status}"
+                        "key {key} is {message}, but was answered {status}"
                     );
                 }
             }
