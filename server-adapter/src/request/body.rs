@@ -130,9 +130,9 @@ async fn pieces(
                 intake.share.grow_by_state().await?;
             }
             let gunzip = gunzip.get_or_insert_with(|| Gunzip::new(bytes_max));
-            let mut input = &frame[..];
+            gunzip.push(frame);
             loop {
-                match gunzip.next(&mut input) {
+                match gunzip.next() {
                     Ok(Some(decoded)) => {
                         decoded_bytes = decoded_bytes.saturating_add(decoded.len());
                         if bytes_max == usize::MAX && is_bomb(sent, decoded_bytes) {

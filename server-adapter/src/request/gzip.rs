@@ -1,20 +1,20 @@
 //! Undoing gzip (RFC 1952) piece by piece as a body arrives, and no further than bytes are wanted.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::io::{self, BufRead, ErrorKind, Read};
 
-/// What decoding takes in memory, in bytes, rounded up: deflate's window and tables, and one decoded piece.
+use bytes::{Buf as _, Bytes};
+use flate2::bufread::GzDecoder;
+
+/// What decoding takes in memory, in bytes, rounded up: deflate's window and tables, a head, and one decoded piece.
 pub(crate) const STATE_BYTES: usize = 64 * 1024;
 /// Most bytes of a decoded piece.
 const PIECE_BYTES: usize = 16 * 1024;
+/// Bytes of a member's head, which the decoder keeps. That of a member has 10 bytes and often a file name.
+const HEAD_BYTES_MAX: usize = 4 * 1024;
 /// Members in one body. Beginning one costs more than its least 20 bytes should; tools that write many write 64 KiB each.
 const MEMBERS_MAX: u16 = 1024;
-
-const HEAD_CRC: u8 = 1 << 1;
-const EXTRA: u8 = 1 << 2;
-const NAME: u8 = 1 << 3;
-const COMMENT: u8 = 1 << 4;
-/// Flags that have no meaning; RFC 1952 wants a body that sets one refused.
-const RESERVED: u8 = 0b1110_0000;
+/// The first byte of every member.
+const FIRST_BYTE: u8 = 0x1f;
 
 /// Why a body cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,36 +25,41 @@ pub(crate) enum Fault {
     Broken(&'static str),
 }
 
-/// The part of a member that the next byte belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// The ten bytes that every member begins with, from the one at this place. At 0 the body may also end.
-    Fixed(u8),
-    /// The length of the extra field: two bytes.
-    ExtraLength(u8),
-    /// The bytes of the extra field that are left.
-    Extra(u64),
-    /// A file name or a comment, up to a zero.
-    Text,
-    /// Two bytes to check the head by.
-    HeadCrc(u8),
-    Deflated,
-    /// CRC and length of what was decoded: eight bytes.
-    Trailer(u8),
+/// What has arrived of a body and is not decoded yet. More may come: at its end reading would block.
+#[derive(Debug, Default)]
+struct Arrived(Bytes);
+
+impl Read for Arrived {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl BufRead for Arrived {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.0.is_empty() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(&self.0)
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.0.advance(bytes);
+    }
 }
 
 /// A gzip body on its way in.
 #[derive(Debug)]
 pub(crate) struct Gunzip {
-    inflate: Decompress,
-    part: Part,
-    /// Of the head: what of it is still to come.
-    flags: u8,
-    /// The number that is being read, lowest byte first.
-    number: u64,
-    /// Over the head, then over the decoded bytes of this member.
-    crc: Crc,
+    /// Decodes one member.
+    decoder: GzDecoder<Arrived>,
+    /// Whether a member has begun and not ended.
+    in_member: bool,
     members: u16,
+    /// Bytes of the head of this member that were read.
+    head_bytes: usize,
     piece: Box<[u8]>,
     /// Bytes that may still be decoded.
     left: usize,
@@ -64,190 +69,87 @@ impl Gunzip {
     /// Decodes at most `decoded_max` bytes; one more is a fault.
     pub(crate) fn new(decoded_max: usize) -> Self {
         Self {
-            inflate: Decompress::new(false),
-            part: Part::Fixed(0),
-            flags: 0,
-            number: 0,
-            crc: Crc::new(),
+            decoder: GzDecoder::new(Arrived::default()),
+            in_member: false,
             members: 0,
+            head_bytes: 0,
             piece: vec![0; PIECE_BYTES.min(decoded_max.saturating_add(1))].into(),
             left: decoded_max,
         }
     }
 
-    /// The next bytes of the body, decoded, a piece at a time: as long as there are some, `input` is to be handed back as it
-    /// was left, also when nothing of it is left.
-    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<&[u8]>, Fault> {
+    /// Takes the next bytes of the body, once [`Self::next`] has returned `None` for those before.
+    pub(crate) fn push(&mut self, arrived: Bytes) {
+        self.decoder.get_mut().0 = arrived;
+    }
+
+    /// The next decoded piece; `None` when more of the body has to arrive first.
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
         loop {
-            if self.part == Part::Deflated {
-                let written = self.inflate(input)?;
-                if written > 0 {
+            let arrived = self.decoder.get_ref().0.len();
+            if !self.in_member {
+                if arrived == 0 {
+                    return Ok(None);
+                }
+                self.begin_member()?;
+            }
+            // Never for more than one byte too many.
+            let room = self.piece.len().min(self.left.saturating_add(1));
+            let piece = self.piece.get_mut(..room).unwrap_or_default();
+            let read = self.decoder.read(piece);
+            if self.decoder.header().is_none() {
+                self.head_bytes += arrived - self.decoder.get_ref().0.len();
+                if self.head_bytes > HEAD_BYTES_MAX {
+                    return Err(Fault::Broken("The head of the gzip body is too long."));
+                }
+            }
+            match read {
+                Ok(0) => self.in_member = false,
+                Ok(written) => {
+                    self.left = self.left.checked_sub(written).ok_or(Fault::TooLong)?;
                     return Ok(self.piece.get(..written));
                 }
-            }
-            let Some((byte, rest)) = input.split_first() else {
-                return Ok(None);
-            };
-            if self.part != Part::Deflated {
-                self.frame(*byte)?;
-                *input = rest;
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(_) if self.decoder.header().is_none() => return Err(self.no_member()),
+                Err(_) => return Err(Fault::Broken("The gzip body is damaged.")),
             }
         }
     }
 
-    /// To be asked at the end of the body. A body of no bytes is a body of no bytes.
+    /// Checks that the body ended at the end of a member. A body of no bytes is a body of no bytes.
     pub(crate) fn finish(&self) -> Result<(), Fault> {
-        if self.part == Part::Fixed(0) {
-            Ok(())
-        } else {
-            Err(Fault::Broken("The gzip body ends before its end."))
-        }
-    }
-
-    /// One byte of a head or a trailer.
-    fn frame(&mut self, byte: u8) -> Result<(), Fault> {
-        match self.part {
-            Part::Fixed(at) => self.fixed(at, byte)?,
-            Part::ExtraLength(at) => {
-                self.head_byte(byte);
-                if self.number_byte(at, byte, 2) {
-                    self.part = Part::Extra(self.number);
-                    if self.number == 0 {
-                        self.next_part();
-                    }
-                } else {
-                    self.part = Part::ExtraLength(at + 1);
-                }
-            }
-            Part::Extra(left) => {
-                self.head_byte(byte);
-                self.part = Part::Extra(left - 1);
-                if left == 1 {
-                    self.next_part();
-                }
-            }
-            Part::Text => {
-                self.head_byte(byte);
-                if byte == 0 {
-                    self.next_part();
-                }
-            }
-            Part::HeadCrc(at) => {
-                self.part = Part::HeadCrc(at + 1);
-                if self.number_byte(at, byte, 2) {
-                    if self.number != u64::from(self.crc.sum() & 0xffff) {
-                        return Err(Fault::Broken("The head of the gzip body is damaged."));
-                    }
-                    self.next_part();
-                }
-            }
-            // Not framing: `next` hands these bytes on.
-            Part::Deflated => {}
-            Part::Trailer(at) => {
-                self.part = Part::Trailer(at + 1);
-                if self.number_byte(at, byte, 8) {
-                    let expected = u64::from(self.crc.amount()) << 32 | u64::from(self.crc.sum());
-                    if self.number != expected {
-                        return Err(Fault::Broken(
-                            "The gzip body is damaged: its checksum or its length is wrong.",
-                        ));
-                    }
-                    self.part = Part::Fixed(0);
-                }
-            }
+        if self.in_member {
+            return Err(Fault::Broken("The gzip body ends before its end."));
         }
         Ok(())
     }
 
-    fn fixed(&mut self, at: u8, byte: u8) -> Result<(), Fault> {
-        match (at, byte) {
-            (0, 0x1f) => {
-                self.members += 1;
-                if self.members > MEMBERS_MAX {
-                    return Err(Fault::Broken("The gzip body has more than 1024 members."));
-                }
-                self.crc.reset();
-            }
-            (1, 0x8b) | (2, 8) | (4..=9, _) => {}
-            (3, flags) if flags & RESERVED == 0 => self.flags = flags,
-            (0 | 1, _) if self.members > 1 || (at == 0 && self.members == 1) => {
-                return Err(Fault::Broken(
-                    "After the end of the gzip body comes something else.",
-                ));
-            }
-            _ => {
-                return Err(Fault::Broken(
-                    "The body is not gzip, though its Content-Encoding says so.",
-                ));
-            }
+    fn begin_member(&mut self) -> Result<(), Fault> {
+        let arrived = std::mem::take(self.decoder.get_mut());
+        if arrived.0.first() != Some(&FIRST_BYTE) {
+            return Err(self.no_member());
         }
-        self.head_byte(byte);
-        self.part = Part::Fixed(at + 1);
-        if at == 9 {
-            self.next_part();
+        if self.members == MEMBERS_MAX {
+            return Err(Fault::Broken("The gzip body has more than 1024 members."));
         }
-        Ok(())
-    }
-
-    fn head_byte(&mut self, byte: u8) {
-        self.crc.update(&[byte]);
-    }
-
-    /// Byte `at` of a number of `bytes` bytes; returns whether it is the last.
-    fn number_byte(&mut self, at: u8, byte: u8, bytes: u8) -> bool {
-        if at == 0 {
-            self.number = 0;
-        }
-        self.number |= u64::from(byte) << (8 * u32::from(at));
-        at + 1 == bytes
-    }
-
-    /// Goes on to what the flags say comes next.
-    fn next_part(&mut self) {
-        for (flag, part) in [
-            (EXTRA, Part::ExtraLength(0)),
-            (NAME, Part::Text),
-            (COMMENT, Part::Text),
-            (HEAD_CRC, Part::HeadCrc(0)),
-        ] {
-            if self.flags & flag != 0 {
-                self.flags &= !flag;
-                self.part = part;
-                return;
-            }
-        }
-        self.crc.reset();
+        self.members += 1;
+        self.head_bytes = 0;
+        self.in_member = true;
         if self.members > 1 {
-            self.inflate.reset(false);
+            self.decoder.reset(arrived);
+        } else {
+            *self.decoder.get_mut() = arrived;
         }
-        self.part = Part::Deflated;
+        Ok(())
     }
 
-    /// Inflates one piece and takes from `input` what that needs; returns its length. At 0 nothing is ready that is not
-    /// behind the rest of the input.
-    fn inflate(&mut self, input: &mut &[u8]) -> Result<usize, Fault> {
-        const BROKEN: Fault = Fault::Broken("The gzip body is damaged: it cannot be inflated.");
-        // Never for more than one byte too many.
-        let room = self.piece.len().min(self.left.saturating_add(1));
-        let piece = self.piece.get_mut(..room).unwrap_or_default();
-        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
-        let status = self
-            .inflate
-            .decompress(input, piece, FlushDecompress::None)
-            .map_err(|_| BROKEN)?;
-        let moved = |before: u64, now: u64| usize::try_from(now - before).map_err(|_| BROKEN);
-        let read = moved(before_in, self.inflate.total_in())?;
-        let written = moved(before_out, self.inflate.total_out())?;
-        self.crc.update(piece.get(..written).unwrap_or_default());
-        self.left = self.left.checked_sub(written).ok_or(Fault::TooLong)?;
-        let idle = read == 0 && written == 0 && !input.is_empty();
-        *input = input.get(read..).unwrap_or_default();
-        match status {
-            Status::StreamEnd => self.part = Part::Trailer(0),
-            Status::Ok | Status::BufError if idle => return Err(BROKEN),
-            Status::Ok | Status::BufError => {}
-        }
-        Ok(written)
+    /// What arrived in place of the head of a member.
+    fn no_member(&self) -> Fault {
+        Fault::Broken(if self.members > u16::from(self.in_member) {
+            "After the end of the gzip body comes something else."
+        } else {
+            "The body is not gzip, though its Content-Encoding says so."
+        })
     }
 }
 
@@ -255,7 +157,7 @@ impl Gunzip {
 mod tests {
     use std::io::Write as _;
 
-    use flate2::{Compression, GzBuilder, write::GzEncoder};
+    use flate2::{Compression, Crc, GzBuilder, write::GzEncoder};
 
     use super::*;
 
@@ -269,8 +171,9 @@ mod tests {
     fn unzip(body: &[u8], piece: usize, max: usize) -> Result<Vec<u8>, Fault> {
         let mut gunzip = Gunzip::new(max);
         let mut decoded = Vec::new();
-        for mut piece in body.chunks(piece) {
-            while let Some(piece) = gunzip.next(&mut piece)? {
+        for piece in body.chunks(piece) {
+            gunzip.push(Bytes::copy_from_slice(piece));
+            while let Some(piece) = gunzip.next()? {
                 decoded.extend_from_slice(piece);
             }
         }
@@ -309,7 +212,8 @@ mod tests {
         // With a CRC of the head, which the encoder does not write.
         let plain = zip(b"{}");
         let mut head = plain[..10].to_vec();
-        head[3] = HEAD_CRC | EXTRA;
+        // The flags of a CRC of the head and of an extra field.
+        head[3] = 1 << 1 | 1 << 2;
         head.extend([0, 0]);
         let mut crc = Crc::new();
         crc.update(&head);
@@ -319,6 +223,13 @@ mod tests {
         let mut damaged = body;
         damaged[12] ^= 1;
         assert!(matches!(unzip(&damaged, 3, 100), Err(Fault::Broken(_))));
+
+        let name = vec![b'n'; HEAD_BYTES_MAX];
+        let long = GzBuilder::new().filename(name);
+        let mut encoder = long.write(Vec::new(), Compression::fast());
+        encoder.write_all(b"{}").unwrap();
+        let body = encoder.finish().unwrap();
+        assert!(matches!(unzip(&body, 100, 100), Err(Fault::Broken(_))));
     }
 
     #[test]
@@ -359,15 +270,15 @@ mod tests {
     fn a_bomb_is_inflated_no_further_than_one_byte_too_many() {
         let bomb = zip(&vec![b' '; 100_000_000]);
         let mut gunzip = Gunzip::new(65_536);
-        let mut input = &bomb[..];
+        gunzip.push(bomb.into());
         let mut decoded = 0;
         let fault = loop {
-            match gunzip.next(&mut input) {
+            match gunzip.next() {
                 Ok(piece) => decoded += piece.unwrap().len(),
                 Err(fault) => break fault,
             }
         };
         assert_eq!((fault, decoded), (Fault::TooLong, 65_536));
-        assert_eq!(gunzip.inflate.total_out(), 65_537);
+        assert_eq!(gunzip.left, 0);
     }
 }
