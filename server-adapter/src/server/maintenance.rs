@@ -26,7 +26,7 @@ pub(super) fn start(engine: Engine, pause: Duration, metrics: Metrics) -> io::Re
                 return;
             }
             let go_on = || !is_stopping();
-            let round = catch_unwind(AssertUnwindSafe(|| engine.maintain_while(&go_on)));
+            let round = catch_unwind(AssertUnwindSafe(|| engine.maintain_while(go_on)));
             let reason = match round {
                 Ok(Ok(())) => {
                     metrics.maintained(engine.now());

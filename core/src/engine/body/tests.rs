@@ -97,6 +97,9 @@ fn cost(count: i32, instances: i32, age: impl Fn(i64) -> i64) -> Cost {
     }
 }
 
+/// How old the record with a number is, in ticks.
+type Age = fn(i64) -> i64;
+
 /// Whether the times are spread, all the same or in bursts, a look finds thousands of records, and reads few rows that another one reads.
 #[test]
 fn activities_of_a_day_take_few_looks_and_a_window_of_memory() {
@@ -107,7 +110,7 @@ fn activities_of_a_day_take_few_looks_and_a_window_of_memory() {
     // 1500 records in one second of each hour.
     let bursts = |id| id / 1500 * 3600 * SECOND + id % 1500;
     // The rows of the table that hold the records of one moment, which each look reads.
-    let ages: [(fn(i64) -> i64, usize); 3] = [(same, 400), (spread, 10), (bursts, 60)];
+    let ages: [(Age, usize); 3] = [(same, 400), (spread, 10), (bursts, 60)];
     for (place, (age, same_rows)) in ages.into_iter().enumerate() {
         for instances in [12_000, 3] {
             let cost = cost(COUNT, instances, age);
