@@ -72,7 +72,10 @@ fn main() -> ExitCode {
     let mut holds = true;
     for seed in seeds {
         let (small, large) = (count(seed, 1), count(seed, SCALE));
-        show(&format!("{seed}: {}", Family::of(seed).name()), large);
+        show(
+            &format!("{seed}: {}", Family::from_seed(seed).name()),
+            large,
+        );
         for (name, (large, small)) in PHASES.into_iter().zip(large.into_iter().zip(small)) {
             let (growth, ratio) = (large / small, large / accepting);
             if growth > GROWTH_MAX || ratio > RATIO_MAX {
@@ -126,7 +129,7 @@ struct Family {
 }
 
 impl Family {
-    fn of(seed: u64) -> Self {
+    fn from_seed(seed: u64) -> Self {
         // The low bits of a multiplication are poorly mixed; these are well mixed.
         let mut state = seed;
         let mut choose = |choices: &[usize]| {
@@ -244,7 +247,7 @@ fn run(seed: u64, bytes_max: usize, counted_phase: &str) -> usize {
             work();
         }
     };
-    let family = Family::of(seed);
+    let family = Family::from_seed(seed);
     let fixture = open(None, |_| {});
     let engine = &fixture.engine;
     let (mut number, mut bytes) = (0, 0);

@@ -158,7 +158,7 @@ impl Options {
 
     /// A load of turns.
     fn load(&self, clients: usize) -> Load {
-        let usual = Load::of(clients);
+        let usual = Load::with_clients(clients);
         Load {
             desktops: self.desktops.unwrap_or(usual.desktops),
             ..usual
@@ -169,7 +169,7 @@ impl Options {
     fn load_of_fleet(&self) -> Load {
         Load {
             desktops: self.fleet.into(),
-            ..Load::of(self.clients.first().copied().unwrap_or(1))
+            ..Load::with_clients(self.clients.first().copied().unwrap_or(1))
         }
     }
 
@@ -217,7 +217,7 @@ fn main() -> Result<(), lexopt::Error> {
                 actions_beside(&runtime, &disk, load, workspaces, options.seconds(60));
             }
             Mode::Events => {
-                let load = Load::of(options.clients.first().copied().unwrap_or(1));
+                let load = Load::with_clients(options.clients.first().copied().unwrap_or(1));
                 let turns = (options.rounds, options.seconds(3));
                 idle_streams(&runtime, &disk, load, options.streams, turns);
             }
@@ -256,7 +256,7 @@ fn slow_syncs(runtime: &Runtime, disk: &Disk, options: &Options) {
     let mut servers = options.compared(disk, &Served::ALL);
     servers.servers.retain(|served| !served.is_sqlite());
     for clients in &options.clients {
-        servers.under(runtime, Load::of(*clients));
+        servers.under(runtime, Load::with_clients(*clients));
     }
     servers.alone();
 }

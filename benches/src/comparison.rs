@@ -100,7 +100,7 @@ impl Comparison<'_> {
             sync, "", "p50 µs", "p99 µs", "max µs", "p50 of log", "of prealloc", "of sqlite"
         );
         for served in &self.servers {
-            let latency = overall(rounds.of(*served).copied());
+            let latency = overall(rounds.turns_of(*served).copied());
             let p50_of = |base| ratio(rounds.ratio(*served, base, |latency| latency.p50));
             println!(
                 "  {:16} {:>7.0} {:>7.0} {:>8.0} {:>11} {:>11} {:>11}",
@@ -120,18 +120,18 @@ impl Comparison<'_> {
 fn print_row(server: &ServerProcess, rounds: &Rounds<Turn>) -> Option<(f64, f64)> {
     let served = server.served;
     let name = served.name();
-    if rounds.of(served).next().is_none() {
+    if rounds.turns_of(served).next().is_none() {
         println!("  {name:16} built without this protocol");
         return None;
     }
     let of = |figure: fn(&Turn) -> f64| rounds.median(served, figure);
     let rate_of = |base| rounds.ratio(served, base, |turn| turn.rate);
-    let refused: u64 = rounds.of(served).map(|turn| turn.refused).sum();
+    let refused: u64 = rounds.turns_of(served).map(|turn| turn.refused).sum();
     let refused = match refused {
         0 => String::new(),
         refused => format!("  {refused} refused"),
     };
-    let latency = overall(rounds.of(served).map(|turn| turn.latency));
+    let latency = overall(rounds.turns_of(served).map(|turn| turn.latency));
     println!(
         "  {name:16} {:>10.0} {:>7} {:>7} {:>11} {:>7.0} {:>7.0} {:>8.0} {:>7.1} {:>7} {:>10.1} {:>8}{refused}",
         of(|turn| turn.rate),

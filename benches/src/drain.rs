@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// When a client breaks down, or the queue does not get empty.
 pub fn drain(runtime: &Runtime, disk: &Disk, busy: Duration, clients: usize) {
     let server = ServerProcess::start(Served::Deskfleet, Protocol::Http1, disk);
-    let load = Load::of(clients);
+    let load = Load::with_clients(clients);
     let pause = Duration::from_secs(1).min(busy);
     println!(
         "{clients} clients for {} s, then the queue drains",

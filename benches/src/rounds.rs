@@ -31,14 +31,14 @@ impl<T> Rounds<T> {
     }
 
     /// The turns of one server.
-    pub fn of(&self, server: Served) -> impl Iterator<Item = &T> {
+    pub fn turns_of(&self, server: Served) -> impl Iterator<Item = &T> {
         let rounds = self.rounds.iter();
         rounds.filter_map(move |round| self.turn(round, server))
     }
 
     /// The median of a figure of one server.
     pub fn median(&self, server: Served, figure: impl Fn(&T) -> f64) -> f64 {
-        median(self.of(server).map(figure))
+        median(self.turns_of(server).map(figure))
     }
 
     /// The median of the ratios of a figure to that of `base` in the same round; `None` where `base` took no turns.

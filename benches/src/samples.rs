@@ -23,7 +23,7 @@ pub fn instance_id(instance: usize) -> String {
 /// precision.
 #[must_use]
 pub fn stats_sample(instance: usize, time: Timestamp) -> Record {
-    let noise = Noise::of(instance, time);
+    let noise = Noise::new(instance, time);
     let used = 1_200_000_000 + i64::from(noise.below(1, 500_000)) * 4096;
     let record = StatsRecord {
         id: Some(i32::try_from(instance).unwrap_or(i32::MAX)),
@@ -57,7 +57,7 @@ pub fn stats_sample(instance: usize, time: Timestamp) -> Record {
 #[must_use]
 pub fn activity_sample(instance: usize, time: Timestamp) -> Record {
     let names = ["Logon", "Logoff", "Lock", "Unlock"];
-    let kind = usize::try_from(Noise::of(instance, time).below(1, 4)).unwrap_or_default();
+    let kind = usize::try_from(Noise::new(instance, time).below(1, 4)).unwrap_or_default();
     let record = ActivityRecord {
         id: None,
         compute_type_name: text("STANDARD"),
@@ -121,7 +121,7 @@ impl Fixture {
 struct Noise(u64);
 
 impl Noise {
-    fn of(instance: usize, time: Timestamp) -> Self {
+    fn new(instance: usize, time: Timestamp) -> Self {
         let instance = (instance as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self(instance ^ time.ticks().unsigned_abs())
     }

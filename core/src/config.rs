@@ -305,7 +305,7 @@ impl Actions {
 impl ActionDurations {
     /// The duration of `action`.
     #[must_use]
-    pub fn of(&self, action: Action) -> Duration {
+    pub fn for_action(&self, action: Action) -> Duration {
         match action {
             Action::Reboot => self.reboot,
             Action::RecoveryReboot => self.recovery_reboot,
@@ -321,7 +321,7 @@ impl ActionDurations {
 impl HourLimits {
     /// The limit of a compute type, in upper case.
     #[must_use]
-    pub fn of(&self, compute_type: &str) -> Option<u16> {
+    pub fn for_compute_type(&self, compute_type: &str) -> Option<u16> {
         match compute_type {
             "VALUE" => Some(self.value),
             "STANDARD" => Some(self.standard),
@@ -338,7 +338,7 @@ impl HourLimits {
 impl RetentionDays {
     /// The days that a stream is kept.
     #[must_use]
-    pub fn of(&self, stream: Stream) -> u16 {
+    pub fn for_stream(&self, stream: Stream) -> u16 {
         match stream {
             Stream::Stats => self.stats,
             Stream::Activity => self.activity,

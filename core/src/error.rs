@@ -118,11 +118,15 @@ struct ErrorParts {
 impl EngineError {
     /// An error without a cause. `context` says what was wrong, where, and what to do.
     pub(crate) fn new(kind: ErrorKind, context: impl Into<String>) -> Self {
-        Self::of(kind, context.into(), None)
+        Self::from_parts(kind, context.into(), None)
     }
 
     #[cold]
-    fn of(kind: ErrorKind, context: String, source: Option<Arc<dyn Error + Send + Sync>>) -> Self {
+    fn from_parts(
+        kind: ErrorKind,
+        context: String,
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    ) -> Self {
         Self(Box::new(ErrorParts {
             kind,
             context,
@@ -177,7 +181,7 @@ impl EngineError {
         context: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self::of(kind, context.into(), Some(Arc::from(source.into())))
+        Self::from_parts(kind, context.into(), Some(Arc::from(source.into())))
     }
 
     /// This error of one of several transactions after an earlier one became durable: the caller must not assume that

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (mut child, address) = start(&program, &data)?;
         let answered = ask(&address);
         times.push(started.elapsed());
-        end(&mut child)?;
+        kill_and_wait(&mut child)?;
         answered?;
     }
     times.sort_unstable();
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ask(&address)?;
     std::thread::sleep(REST);
     let resident = resident_kib(child.id());
-    end(&mut child)?;
+    kill_and_wait(&mut child)?;
     std::fs::remove_file(&data)?;
 
     let mut out = std::io::stdout().lock();
@@ -87,7 +87,7 @@ fn ask(address: &str) -> std::io::Result<()> {
     Err(std::io::Error::other(answer))
 }
 
-fn end(child: &mut Child) -> std::io::Result<()> {
+fn kill_and_wait(child: &mut Child) -> std::io::Result<()> {
     child.kill()?;
     child.wait().map(drop)
 }

@@ -151,7 +151,7 @@ impl ServerState {
             keyed_responses: Arc::default(),
             sources: Sources::new(bounds),
             slots: ConnectionSlots::new(&options),
-            scraped: Scraped::new(Figures::of),
+            scraped: Scraped::new(Figures::read),
             ready: Scraped::pausing(Duration::ZERO, Engine::ready),
             #[cfg(feature = "cluster")]
             fleet: Scraped::pausing(FLEET_AGE_MAX, FleetStatus::read),
@@ -210,6 +210,6 @@ impl ServerState {
             return progress.source.begin();
         }
         let source = self.source_address(progress, headers);
-        self.sources.of(source).begin()
+        self.sources.find_or_add(source).begin()
     }
 }

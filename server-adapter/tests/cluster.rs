@@ -48,7 +48,7 @@ impl Fleet {
     }
 
     /// A folder for a node that has no store yet.
-    fn place(&self) -> Place {
+    fn node_folder(&self) -> Place {
         let place = Place {
             folder: tempfile::tempdir().unwrap(),
             admin: self.admin.clone(),
@@ -118,7 +118,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 #[test]
 fn nodes_serve_what_each_of_them_was_sent_also_after_a_kill() {
     let Some(fleet) = Fleet::begin() else { return };
-    let places = [(); 3].map(|()| fleet.place());
+    let places = [(); 3].map(|()| fleet.node_folder());
     let mut nodes = places.each_ref().map(|place| fleet.serve(place));
     let mut clients = nodes.each_ref().map(|node| fleet.client(node));
     for (number, client) in clients.iter_mut().enumerate() {
@@ -168,7 +168,7 @@ fn nodes_serve_what_each_of_them_was_sent_also_after_a_kill() {
 #[test]
 fn node_without_its_log_serves_reads_and_writes_again_when_it_is_back() {
     let Some(fleet) = Fleet::begin() else { return };
-    let place = fleet.place();
+    let place = fleet.node_folder();
     let mut node = fleet.serve(&place);
     let mut client = fleet.client(&node);
     assert_eq!(put(&mut client, "ws-1"), 200);
@@ -198,7 +198,7 @@ fn node_without_its_log_serves_reads_and_writes_again_when_it_is_back() {
 #[test]
 fn node_joins_with_a_copy_of_another() {
     let Some(fleet) = Fleet::begin() else { return };
-    let [first, late, new] = [(); 3].map(|()| fleet.place());
+    let [first, late, new] = [(); 3].map(|()| fleet.node_folder());
     let node = fleet.serve(&first);
     let mut client = fleet.client(&node);
     assert_eq!(put(&mut client, "ws-1"), 200);
@@ -251,7 +251,7 @@ fn lose_after(fleet: &Fleet, last: u64) {
 #[test]
 fn node_that_has_halted_is_not_copied() {
     let Some(fleet) = Fleet::begin() else { return };
-    let [first, behind, beside, by_log, refused] = [(); 5].map(|()| fleet.place());
+    let [first, behind, beside, by_log, refused] = [(); 5].map(|()| fleet.node_folder());
     let sentence = "this node cannot begin with a copy of ";
     let node = fleet.serve(&first);
     drop(fleet.serve(&behind));
@@ -313,7 +313,7 @@ fn node_that_has_halted_is_not_copied() {
 #[test]
 fn file_of_a_node_is_served_alone_only_after_it_left() {
     let Some(fleet) = Fleet::begin() else { return };
-    let place = fleet.place();
+    let place = fleet.node_folder();
     let mut node = fleet.serve(&place);
     assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
     node.terminate();
@@ -332,7 +332,7 @@ fn file_of_a_node_is_served_alone_only_after_it_left() {
 #[test]
 fn settings_of_the_fleet_are_those_of_its_first_node_until_it_is_configured() {
     let Some(fleet) = Fleet::begin() else { return };
-    let [first, second] = [(); 2].map(|()| fleet.place());
+    let [first, second] = [(); 2].map(|()| fleet.node_folder());
     let own = "--set retention_days.stats=7";
     let start = |place: &Place, options: &str| {
         let mut node = place.serve_with(&format!("{} {options}", fleet.options(place)));

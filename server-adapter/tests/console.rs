@@ -81,7 +81,7 @@ struct Sent {
 }
 
 impl Sent {
-    fn of(server: &RunningServer, method: &str, target: &str, headers: &str) -> Self {
+    fn send_request(server: &RunningServer, method: &str, target: &str, headers: &str) -> Self {
         let mut client = Client::connect(server.addr());
         client.send(format!(
             "{method} {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n"
@@ -96,7 +96,7 @@ impl Sent {
     }
 
     fn get(server: &RunningServer, target: &str, headers: &str) -> Self {
-        Self::of(server, "GET", target, headers)
+        Self::send_request(server, "GET", target, headers)
     }
 
     fn status(&self) -> u16 {
@@ -172,7 +172,7 @@ fn every_file_of_the_console_is_sent_with_its_type_and_safe_headers() {
             assert_eq!(sent.header("set-cookie"), None);
         }
         assert_eq!(plain.header("etag"), coded.header("etag"), "{path}");
-        let head = Sent::of(&server, "HEAD", path, &format!("{accept}{GZIP}"));
+        let head = Sent::send_request(&server, "HEAD", path, &format!("{accept}{GZIP}"));
         assert_eq!(head.headers(), coded.headers(), "{path}");
         assert_eq!(head.body, b"", "{path}");
         gzip_bytes += coded.body.len();
@@ -269,7 +269,7 @@ fn path_of_no_file_is_refused_as_any_other() {
         let problem: serde_json::Value = serde_json::from_slice(&sent.body).unwrap();
         assert_eq!(problem["code"], "NotFound");
     }
-    let sent = Sent::of(&server, "POST", "/app/main.js", "content-length: 0\r\n");
+    let sent = Sent::send_request(&server, "POST", "/app/main.js", "content-length: 0\r\n");
     assert_eq!(
         (sent.status(), sent.header("allow")),
         (405, Some("get, head"))

@@ -51,11 +51,11 @@ impl Started {
     fn ended_after_start(self) -> (Vec<String>, String) {
         let first = self.message.recv_timeout(PATIENCE).unwrap();
         assert!(first.contains(" at http://"), "{first}");
-        self.end()
+        self.terminate()
     }
 
     /// What it wrote until it ended.
-    fn end(mut self) -> (Vec<String>, String) {
+    fn terminate(mut self) -> (Vec<String>, String) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success());
         let message: Vec<String> = self.message.iter().collect();
@@ -107,7 +107,7 @@ fn link_is_printed_with_the_first_key_and_signs_in() {
     assert!(key.starts_with("dfk_") && curl.starts_with("curl "));
     assert_eq!(sign_in(&line), 201);
     assert_eq!(sign_in(&line), 401);
-    let (more, message) = started.end();
+    let (more, message) = started.terminate();
     assert!(more.is_empty(), "{more:?}");
     assert!(message.contains("within 30 minutes"), "{message}");
     assert!(!message.contains(link(&line).1), "{message}");

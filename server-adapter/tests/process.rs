@@ -51,8 +51,8 @@ impl Unread {
     }
 
     /// The exit code, once it has ended.
-    fn end(&mut self) -> Option<i32> {
-        end(&mut self.child)
+    fn exit_code(&mut self) -> Option<i32> {
+        wait_for_exit(&mut self.child)
     }
 }
 
@@ -64,7 +64,7 @@ impl Drop for Unread {
     }
 }
 
-fn end(child: &mut Child) -> Option<i32> {
+fn wait_for_exit(child: &mut Child) -> Option<i32> {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -93,7 +93,7 @@ fn unread_stderr_stops_neither_requests_nor_shutdown() {
     let answer = client.post("/api/Stats/PostActivity", "", RECORD);
     assert_eq!(answer.status, 200);
     served.signal(Signal::TERM);
-    assert_eq!(served.end(), Some(0));
+    assert_eq!(served.exit_code(), Some(0));
 }
 
 /// Sets how long the files may get that the server writes; `None` for no limit.
@@ -124,7 +124,7 @@ fn limit_of_file_sizes_refuses_writes_and_ends_nothing() {
     limit_files(&served, None);
     assert_eq!(post(), 200);
     served.signal(Signal::TERM);
-    assert_eq!(served.end(), Some(0));
+    assert_eq!(served.exit_code(), Some(0));
     // Every other command that writes fails with a message.
     let program = env!("CARGO_BIN_EXE_deskfleet");
     let line = format!("ulimit -f 0; exec {program} keys issue --name other --scope read");
@@ -153,7 +153,7 @@ fn second_signal_ends_a_server_that_waits_for_a_client() {
         std::thread::sleep(Duration::from_millis(1));
     }
     served.signal(Signal::TERM);
-    assert_eq!(served.end(), Some(1));
+    assert_eq!(served.exit_code(), Some(1));
 }
 
 /// A full pipe, and its reading end.
@@ -176,7 +176,7 @@ fn start_after_one_killed_before_showing_its_key_shows_another_key() {
     // It is about to show the key, or blocked by that.
     std::thread::sleep(Duration::from_millis(300));
     killed.signal(Signal::KILL);
-    assert_eq!(killed.end(), None);
+    assert_eq!(killed.exit_code(), None);
     drop(unread);
 
     let mut serve = command(folder.path(), line);
@@ -219,7 +219,7 @@ fn created_files_have_mode_0600_and_wider_modes_are_reported() {
             served.message
         );
         served.signal(Signal::TERM);
-        assert_eq!(served.end(), Some(0));
+        assert_eq!(served.exit_code(), Some(0));
     }
     assert_eq!(
         mode(&store),

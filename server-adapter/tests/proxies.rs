@@ -208,7 +208,7 @@ impl Stand {
     }
 
     /// Ends the proxy with all of its processes.
-    fn end(&mut self) {
+    fn stop(&mut self) {
         if self.proxy.try_wait().unwrap().is_none() {
             kill_process(Pid::from_child(&self.proxy), Signal::TERM).unwrap();
             self.proxy.wait().unwrap();
@@ -263,7 +263,7 @@ fn start(program: &Program, folder: &Path, server: SocketAddr) -> (Child, u16) {
 
 impl Drop for Stand {
     fn drop(&mut self) {
-        self.end();
+        self.stop();
     }
 }
 
@@ -325,7 +325,7 @@ fn logs_no_key(mut stand: Stand) {
     stand.server.take().unwrap().stop().unwrap();
     let target = format!("{LIST}?apiKey={}", stand.key);
     assert_eq!(stand.ask("127.0.0.1", &target, &["-H", &header]).0, 502);
-    stand.end();
+    stand.stop();
     let mut logs = String::new();
     for log in fs::read_dir(stand.folder.path().join("logs")).unwrap() {
         logs.push_str(&fs::read_to_string(log.unwrap().path()).unwrap());

@@ -125,7 +125,7 @@ struct Manager {
 }
 
 impl Manager {
-    fn at(path: &Path) -> Self {
+    fn bind(path: &Path) -> Self {
         Self::listening(
             UnixDatagram::bind(path).unwrap(),
             path.display().to_string(),
@@ -157,7 +157,7 @@ fn service_manager_is_notified_of_readiness_and_of_the_stop() {
     let place = Place::new();
     let abstract_name = format!("deskfleet-test-{}", std::process::id());
     for manager in [
-        Manager::at(&place.file("notify")),
+        Manager::bind(&place.file("notify")),
         Manager::named(&abstract_name),
     ] {
         let mut serve = command(place.path(), "serve --listen 127.0.0.1:0");
@@ -181,7 +181,7 @@ fn service_manager_is_notified_of_readiness_and_of_the_stop() {
 #[test]
 fn server_takes_the_socket_that_systemd_opened() {
     let place = Place::new();
-    let manager = Manager::at(&place.file("notify"));
+    let manager = Manager::bind(&place.file("notify"));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     // The address of --listen is in use: it would fail there.
@@ -231,7 +231,7 @@ fn unit_starts_a_server() {
     let line = setting("ExecStart").replace("/var/lib/deskfleet", &state);
     let (program, arguments) = line.split_once(' ').unwrap();
     assert!(program.ends_with("/deskfleet"));
-    let manager = Manager::at(&place.file("notify"));
+    let manager = Manager::bind(&place.file("notify"));
     // The one thing that a test has to choose itself.
     let mut serve = command(place.path(), &format!("{arguments} --listen 127.0.0.1:0"));
     let _served = Started::start(serve.env("NOTIFY_SOCKET", &manager.name));

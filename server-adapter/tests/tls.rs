@@ -6,15 +6,17 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::https::{
-    Client, TLS, authority, certificate, certificate_with, connect, curl, expired_certificate,
-    openssl, place, read_until, text,
+    Client, TLS, authority, certificate, certificate_folder, certificate_with, connect, curl,
+    expired_certificate, openssl, read_until, text,
 };
 use crate::load::command;
 use rustix::process::Signal;
 
 #[test]
 fn https_is_served_over_both_versions_of_http() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let served = place.serve_with(TLS);
     for (options, status) in [("--http1.1", "HTTP/1.1 200"), ("--http2", "HTTP/2 200")] {
         let output = curl(&place, &served, options, "/livez");
@@ -39,7 +41,9 @@ fn https_is_served_over_both_versions_of_http() {
 
 #[test]
 fn keys_of_all_forms_are_read() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     openssl(place.path(), "ec -in server.key -out sec1.key");
     certificate_with(place.path(), "rsa", "ca", "rsa:2048");
     openssl(place.path(), "rsa -in rsa.key -traditional -out pkcs1.key");
@@ -59,7 +63,9 @@ fn keys_of_all_forms_are_read() {
 
 #[test]
 fn files_that_cannot_be_used_end_the_start_with_what_to_do() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     certificate(place.path(), "other", "ca");
     expired_certificate(place.path(), "old", "ca");
     fs::write(place.file("text"), "no PEM").unwrap();
@@ -130,7 +136,9 @@ fn files_that_cannot_be_used_end_the_start_with_what_to_do() {
 
 #[test]
 fn client_ca_admits_only_clients_with_its_certificate() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     authority(place.path(), "clients");
     certificate(place.path(), "client", "clients");
     certificate(place.path(), "stranger", "ca");
@@ -164,7 +172,9 @@ fn client_ca_admits_only_clients_with_its_certificate() {
 
 #[test]
 fn commands_with_a_url_speak_https() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     authority(place.path(), "other");
     fs::write(
         place.file("fleet"),
@@ -196,7 +206,9 @@ fn commands_with_a_url_speak_https() {
 
 #[test]
 fn reload_gives_new_connections_the_new_certificate() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let served = place.serve_with(TLS);
     let shown = |stream: &Client| {
         stream
@@ -224,7 +236,9 @@ fn reload_gives_new_connections_the_new_certificate() {
 
 #[test]
 fn start_in_clear_text_on_a_network_warns_unless_a_proxy_is_said() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     for (options, warns) in [
         ("--listen 0.0.0.0:0", true),
         ("--listen 0.0.0.0:0 --proxied", false),
@@ -246,7 +260,9 @@ fn start_in_clear_text_on_a_network_warns_unless_a_proxy_is_said() {
 
 #[test]
 fn first_key_and_console_link_name_https() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let line = format!("serve --memory --listen 127.0.0.1:0 --host localhost {TLS}");
     let mut server = command(place.path(), &line)
         .stdout(Stdio::piped())

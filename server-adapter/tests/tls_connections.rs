@@ -5,12 +5,14 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::https::{PATIENCE, TLS, connect, curl, place, read_until, text};
+use crate::https::{PATIENCE, TLS, certificate_folder, connect, curl, read_until, text};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 #[test]
 fn clear_text_is_refused_in_clear_text() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let served = place.serve_with(TLS);
     for request in [
         "GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n",
@@ -36,7 +38,9 @@ fn clear_text_is_refused_in_clear_text() {
 
 #[test]
 fn unfinished_handshakes_hold_nobody_up_and_end() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let served = place.serve_with(&format!("{TLS} --quiet --set server.head_timeout=2s"));
     let mut files = getrlimit(Resource::Nofile);
     files.current = files.maximum;
@@ -65,7 +69,9 @@ fn unfinished_handshakes_hold_nobody_up_and_end() {
 
 #[test]
 fn unfinished_handshakes_give_their_places_to_new_connections() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let served = place.serve_with(&format!("{TLS} --connections-per-source 16"));
     let held: Vec<_> = (0..16)
         .map(|_| TcpStream::connect(served.address).unwrap())
@@ -87,7 +93,9 @@ fn unfinished_handshakes_give_their_places_to_new_connections() {
 
 #[test]
 fn events_arrive_over_tls_and_end_with_the_server() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let mut served = place.serve_with(TLS);
     let get = |target: &str, more: &str| {
         let key = &place.admin;
@@ -117,7 +125,9 @@ fn events_arrive_over_tls_and_end_with_the_server() {
 
 #[test]
 fn unread_responses_over_tls_end_the_connection() {
-    let Some(place) = place() else { return };
+    let Some(place) = certificate_folder() else {
+        return;
+    };
     let served = place.serve_with(&format!("{TLS} --quiet --set server.write_timeout=500ms"));
     let mut stream = connect(&place, &served);
     let request = "GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";

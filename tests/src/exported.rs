@@ -29,7 +29,7 @@ pub struct Stage {
 
 impl Stage {
     /// Of an engine that is open already, with this clock.
-    pub fn of(engine: Engine, clock: ManualClock) -> Self {
+    pub fn from_engine(engine: Engine, clock: ManualClock) -> Self {
         Self {
             engine,
             clock,
@@ -41,7 +41,7 @@ impl Stage {
     pub fn in_memory() -> Self {
         let clock = ManualClock::new(time("2026-11-20T12:00:00Z"));
         let builder = Engine::builder().clock(clock.clone()).seed(1);
-        Self::of(builder.open_in_memory().unwrap(), clock)
+        Self::from_engine(builder.open_in_memory().unwrap(), clock)
     }
 
     /// Of a new engine on a file, with the queue there.

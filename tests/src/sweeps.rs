@@ -30,7 +30,7 @@ impl Sweeps {
     }
 
     /// The engine reads the clock in its upkeep: returns the time of the sweep that is due.
-    pub(crate) fn look(&mut self, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn due_sweep(&mut self, now: Timestamp) -> Option<Timestamp> {
         if now < Timestamp::from_unix_seconds(NEVER_SET_BEFORE) {
             return None;
         }

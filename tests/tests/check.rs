@@ -14,7 +14,7 @@ use redb::{Database, ReadableTable as _, TableDefinition};
 use tempfile::TempDir;
 
 /// A file with something in every table, as a crash leaves it.
-fn place() -> (TempDir, PathBuf) {
+fn crashed_store() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("fleet.redb");
     let steps: Vec<_> = steps()
@@ -49,7 +49,7 @@ fn checked(path: &Path) -> CheckReport {
 
 #[test]
 fn check_of_a_whole_file_finds_nothing_and_changes_nothing() {
-    let (_folder, path) = place();
+    let (_folder, path) = crashed_store();
     let crashed = checked(&path);
     assert_eq!(crashed.problems, Vec::<String>::new());
     assert!(crashed.workspaces > 0 && crashed.queued_records > 0 && crashed.history_records > 0);
@@ -86,7 +86,7 @@ fn check_names_an_unreadable_value() {
         ("recent", "recent activities "),
         ("events", "event "),
     ] {
-        let (_folder, path) = place();
+        let (_folder, path) = crashed_store();
         spoil(&path, table);
         let report = checked(&path);
         let problems = report.problems.join("\n");
@@ -101,7 +101,7 @@ fn check_names_a_wrong_index() {
         ("holds", "hold"),
         ("pending", "outbox"),
     ] {
-        let (_folder, path) = place();
+        let (_folder, path) = crashed_store();
         let database = Database::open(&path).unwrap();
         let write = database.begin_write().unwrap();
         let definition = TableDefinition::<&[u8], &[u8]>::new(table);
@@ -116,7 +116,7 @@ fn check_names_a_wrong_index() {
 /// Numbers that would be used twice.
 #[test]
 fn check_names_a_sequence_that_would_repeat() {
-    let (_folder, path) = place();
+    let (_folder, path) = crashed_store();
     let database = Database::open(&path).unwrap();
     let write = database.begin_write().unwrap();
     let meta = TableDefinition::<&[u8], &[u8]>::new("meta");
@@ -141,7 +141,7 @@ fn check_names_a_sequence_that_would_repeat() {
 /// either case.
 #[test]
 fn check_names_damaged_pages() {
-    let (_folder, path) = place();
+    let (_folder, path) = crashed_store();
     open(&path, false).unwrap().close().unwrap();
     let whole = fs::read(&path).unwrap();
     let (mut refused, mut trusted, mut named) = (0, 0, 0);

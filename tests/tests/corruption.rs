@@ -128,7 +128,7 @@ fn sort(sample: &Sample, damaged: &[u8], damage: &str, count: &mut Count) {
     let disk = Disk::holding(damaged.to_vec());
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let engine = open(&disk, &sample.config, sample.now)?;
-        Facts::of(&engine)
+        Facts::read(&engine)
     }));
     let wrong = match outcome {
         Err(_) => "a panic".to_owned(),
@@ -228,7 +228,7 @@ fn flipped_bit_is_refused_or_harmless() {
             let byte = if nth % 10 == 0 {
                 anywhere
             } else {
-                seed.of(&taken)
+                seed.choose(&taken)
             };
             let bit = byte * 8 + seed.below(8).unwrap();
             sort(

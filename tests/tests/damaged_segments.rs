@@ -104,12 +104,12 @@ impl Sample {
         let post = |id| engine.record(stats("ws-0", "jdoe", id, NOW)).unwrap();
         (0..8).for_each(post);
         engine.file_pending().unwrap();
-        let mut before = Facts::of(&engine).unwrap();
+        let mut before = Facts::read(&engine).unwrap();
         let mut begun = before.clone();
         let (mut last, mut last_frame) = (0, 0..0);
         let mut frames = Vec::new();
         for id in 0..FRAMES {
-            before = Facts::of(&engine).unwrap();
+            before = Facts::read(&engine).unwrap();
             post(10 + id);
             (last, last_frame) = last_write(&disk.log());
             let start = last_frame.start.max(SECTOR);
@@ -121,7 +121,7 @@ impl Sample {
         assert!(last_frame.start > SECTOR, "the last segment has one frame");
         Self {
             contents: disk.contents(),
-            facts: Facts::of(&engine).unwrap(),
+            facts: Facts::read(&engine).unwrap(),
             records: records(&engine),
             frames,
             before,
@@ -220,7 +220,7 @@ impl Count {
         let disk = Disk::holding(damaged.clone());
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let engine = open(&disk)?;
-            let facts = Facts::of(&engine)?;
+            let facts = Facts::read(&engine)?;
             let lacks = engine.ready().is_err();
             let lacking = lacks.then(|| sample.lacks_only(&disk, &engine, &sample.hit(bytes)));
             Ok::<_, EngineError>((facts, lacking))
@@ -387,5 +387,5 @@ fn segments_by_other_names_are_the_same_queue() {
         .map(|(number, bytes)| (90 - number, bytes));
     contents.queue = Some(renamed.collect());
     let disk = Disk::holding(contents);
-    assert_eq!(Facts::of(&open(&disk).unwrap()).unwrap(), sample.facts);
+    assert_eq!(Facts::read(&open(&disk).unwrap()).unwrap(), sample.facts);
 }

@@ -121,11 +121,11 @@ impl World {
             }
             Op::Note(nth, late) => {
                 if let Some(id) = self.nth(nth) {
-                    self.note(id, late);
+                    self.note_attempt(id, late);
                 }
             }
-            Op::Complete(nth) => self.end(nth, Engine::complete_action),
-            Op::Fail(nth) => self.end(nth, |engine, id| {
+            Op::Complete(nth) => self.end_action(nth, Engine::complete_action),
+            Op::Fail(nth) => self.end_action(nth, |engine, id| {
                 engine.fail_action(id, FailedState::Unhealthy, Some("no capacity"))
             }),
             Op::Hold(desk) => {
@@ -200,7 +200,7 @@ impl World {
         }
     }
 
-    fn note(&mut self, id: u64, late: bool) {
+    fn note_attempt(&mut self, id: u64, late: bool) {
         let known = self.actions.get_mut(&id).unwrap();
         let attempt = known.attempts.saturating_sub(u32::from(late));
         let note = format!("request {id}");
@@ -216,7 +216,7 @@ impl World {
         }
     }
 
-    fn end(&mut self, nth: usize, end: impl Fn(&Engine, u64) -> deskfleet::Result<()>) {
+    fn end_action(&mut self, nth: usize, end: impl Fn(&Engine, u64) -> deskfleet::Result<()>) {
         let Some(id) = self.nth(nth) else { return };
         let known = self.actions.get_mut(&id).unwrap();
         let ended = end(&self.engine, id).map_err(|error| error.kind());

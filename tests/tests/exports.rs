@@ -198,7 +198,7 @@ fn read_only_store_exports_what_is_queued_and_stays_as_it_is() {
     let path = crashed.path().join("store.redb");
     let engine = builder().open_read_only(&path).unwrap();
     assert_eq!(engine.queue_count(), 2500);
-    let stage = Stage::of(engine, clock);
+    let stage = Stage::from_engine(engine, clock);
     for _ in 0..2 {
         once_each(&ids(&stage.lines(&ExportQuery::new(Stream::Stats))), 3000);
     }

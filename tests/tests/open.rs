@@ -14,7 +14,7 @@ fn open(path: &Path) -> Result<Engine, EngineError> {
     Engine::builder().clock(clock).seed(7).open(path)
 }
 
-fn place() -> (TempDir, PathBuf) {
+fn new_store_path() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("fleet.redb");
     (folder, path)
@@ -48,7 +48,7 @@ fn refused(path: &Path, kind: ErrorKind) {
 
 #[test]
 fn reopened_file_has_what_was_written() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_store_path();
     filled(&path);
     let engine = open(&path).unwrap();
     assert_eq!(
@@ -60,7 +60,7 @@ fn reopened_file_has_what_was_written() {
 
 #[test]
 fn second_open_returns_already_open() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_store_path();
     let engine = open(&path).unwrap();
     let error = open(&path).expect_err("one engine at a time");
     assert_eq!(error.kind(), ErrorKind::AlreadyOpen);
@@ -78,7 +78,7 @@ fn second_open_returns_already_open() {
 
 #[test]
 fn closed_engine_returns_503_and_frees_the_file() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_store_path();
     let engine = open(&path).unwrap();
     engine.close().unwrap();
     let post = http::Request::post("/api/Stats/Post").header("content-type", "application/json");
@@ -98,7 +98,7 @@ fn closed_engine_returns_503_and_frees_the_file() {
 
 #[test]
 fn text_file_is_refused_as_foreign() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_store_path();
     for text in ["x", "Dear diary,\n", &"not a store\n".repeat(10_000)] {
         fs::write(&path, text).unwrap();
         refused(&path, ErrorKind::ForeignFile);
@@ -108,7 +108,7 @@ fn text_file_is_refused_as_foreign() {
 #[test]
 fn redb_file_of_another_program_is_refused_as_foreign() {
     const TABLE: TableDefinition<'_, u64, &str> = TableDefinition::new("notes");
-    let (_folder, path) = place();
+    let (_folder, path) = new_store_path();
     let database = Database::create(&path).unwrap();
     let write = database.begin_write().unwrap();
     write
@@ -135,7 +135,7 @@ fn redb_file_of_another_program_is_refused_as_foreign() {
 /// A truncated file is refused or, if nothing relevant was lost, opened; never a panic, never an empty store.
 #[test]
 fn truncated_file_is_refused_without_a_panic() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_store_path();
     filled(&path);
     let whole = fs::read(&path).unwrap();
     let mut refusals = 0;
@@ -178,7 +178,7 @@ fn path_of_a_folder_or_in_no_folder_is_an_error() {
 /// A backup made while records arrive is a normal store.
 #[test]
 fn backup_opens_with_the_data_of_the_store() {
-    let (folder, path) = place();
+    let (folder, path) = new_store_path();
     filled(&path);
     let engine = open(&path).unwrap();
     let copy = folder.path().join("copy.redb");

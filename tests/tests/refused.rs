@@ -93,9 +93,9 @@ impl Case {
 
     fn next(engine: &Engine) -> [Facts; 2] {
         put(engine, "ws-1").unwrap();
-        let put = Facts::of(engine).unwrap();
+        let put = Facts::read(engine).unwrap();
         record(engine, 2).unwrap();
-        [put, Facts::of(engine).unwrap()]
+        [put, Facts::read(engine).unwrap()]
     }
 }
 
@@ -109,7 +109,7 @@ impl Expected {
             if accepted {
                 (case.write)(&engine).unwrap();
             }
-            let before = Facts::of(&engine).unwrap();
+            let before = Facts::read(&engine).unwrap();
             let [first, second] = Case::next(&engine);
             [before, first, second]
         };
@@ -172,7 +172,7 @@ fn fails(
         assert!(result.is_ok(), "{what}");
         return None;
     }
-    let seen = Facts::of(&engine).unwrap();
+    let seen = Facts::read(&engine).unwrap();
     let right = |accepted: &&bool| seen == expected.0[usize::from(**accepted)][0];
     assert!(
         accepted.iter().any(|accepted| right(&accepted)),

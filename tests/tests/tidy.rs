@@ -90,6 +90,11 @@ fn prose_uses_standard_words() {
 }
 
 #[test]
+fn names_say_what_they_do() {
+    assert_none(&tidy::names(&TREE.files));
+}
+
+#[test]
 fn dependencies_have_allowed_licences_and_sources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let rules = std::fs::read_to_string(root.join(".ci/deny.toml")).expect("the rules");

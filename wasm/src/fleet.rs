@@ -75,7 +75,7 @@ impl Fleet {
     ///
     /// # Errors
     /// When that is not a time after 1970.
-    pub fn at(&self, milliseconds: f64) -> Result<&Engine, Failure> {
+    pub fn engine_at(&self, milliseconds: f64) -> Result<&Engine, Failure> {
         self.clock.set(time(milliseconds)?);
         Ok(&self.engine)
     }
@@ -268,7 +268,7 @@ mod tests {
             assert_eq!(fleet.finish(number).unwrap().status, 200);
             assert!(fleet.finish(number).is_err(), "finished once");
         }
-        assert_eq!(fleet.at(NOW).unwrap().queue_count(), 2);
+        assert_eq!(fleet.engine_at(NOW).unwrap().queue_count(), 2);
     }
 
     #[test]

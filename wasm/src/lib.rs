@@ -105,7 +105,7 @@ impl Core {
         headers: &str,
         body: Vec<u8>,
     ) -> JsResult<u32> {
-        self.fleet.at(now).map_err(thrown)?;
+        self.fleet.engine_at(now).map_err(thrown)?;
         let response = self.fleet.handle(method, url, headers, body);
         Ok(self.keep(response.map_err(thrown)?))
     }
@@ -122,7 +122,7 @@ impl Core {
         headers: &str,
         body: Vec<u8>,
     ) -> JsResult<u32> {
-        self.fleet.at(now).map_err(thrown)?;
+        self.fleet.engine_at(now).map_err(thrown)?;
         let outcome = self.fleet.begin(method, url, headers, body);
         Ok(match outcome.map_err(thrown)? {
             BeginOutcome::Response(response) => self.keep(response),
@@ -135,7 +135,7 @@ impl Core {
     /// # Errors
     /// When the time is not valid.
     pub fn commit(&self, now: f64) -> JsResult<()> {
-        self.fleet.at(now).map_err(thrown)?;
+        self.fleet.engine_at(now).map_err(thrown)?;
         self.fleet.commit();
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Core {
     /// # Errors
     /// Those of the engine.
     pub fn call(&self, now: f64, name: &str, argument: &str) -> JsResult<String> {
-        let engine = self.fleet.at(now).map_err(thrown)?;
+        let engine = self.fleet.engine_at(now).map_err(thrown)?;
         operations::run(engine, name, argument).map_err(thrown)
     }
 
@@ -192,7 +192,7 @@ impl Core {
     /// # Errors
     /// When the copy cannot be written.
     pub fn snapshot(&self, now: f64, into: &Host) -> JsResult<()> {
-        let engine = self.fleet.at(now).map_err(thrown)?;
+        let engine = self.fleet.engine_at(now).map_err(thrown)?;
         engine.backup_to(HostStorage(into.clone())).map_err(thrown)
     }
 
@@ -201,7 +201,7 @@ impl Core {
     /// # Errors
     /// When a write failed.
     pub fn close(&self, now: f64) -> JsResult<()> {
-        self.fleet.at(now).map_err(thrown)?;
+        self.fleet.engine_at(now).map_err(thrown)?;
         self.fleet.close().map_err(thrown)
     }
 }

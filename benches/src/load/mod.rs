@@ -56,7 +56,7 @@ pub struct Turn {
 impl Load {
     /// `clients` clients over HTTP/1.1, and the usual desktops.
     #[must_use]
-    pub const fn of(clients: usize) -> Self {
+    pub const fn with_clients(clients: usize) -> Self {
         Self {
             protocol: Protocol::Http1,
             clients,

@@ -143,7 +143,8 @@ impl Items for Activities {
                 return Ok(false);
             }
             let wanted = Wanted::Stream(Stream::Activity);
-            self.activities.look(|| core.telemetry_reader(wanted))?;
+            self.activities
+                .load_next(|| core.telemetry_reader(wanted))?;
         }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn is_given(advice: Advice, facts: &Facts<'_>) -> bool {
 
 fn is_overloaded(facts: &Facts<'_>) -> bool {
     let score = facts.health;
-    score.is_some_and(|score| Health::of(score) != Health::Good)
+    score.is_some_and(|score| Health::from_score(score) != Health::Good)
 }
 
 /// Whether there is a type of half the size: half of the processors or of the memory, and no graphics to leave behind.

@@ -124,7 +124,11 @@ mod tests {
             ("GRAPHICS_G6_XLARGE", None),
             ("", None),
         ] {
-            assert_eq!(limits.of(compute_type), limit, "{compute_type}");
+            assert_eq!(
+                limits.for_compute_type(compute_type),
+                limit,
+                "{compute_type}"
+            );
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Health {
 
 impl Health {
     /// The band of a score.
-    pub(crate) fn of(score: f64) -> Self {
+    pub(crate) fn from_score(score: f64) -> Self {
         if score >= 75.0 {
             Self::Good
         } else if score >= 45.0 {
@@ -81,7 +81,11 @@ mod tests {
         ] {
             let found = health_score(active, impacted);
             assert_eq!(found, score, "{impacted} of {active}");
-            assert_eq!(found.map(Health::of), band, "{impacted} of {active}");
+            assert_eq!(
+                found.map(Health::from_score),
+                band,
+                "{impacted} of {active}"
+            );
         }
         assert_eq!(
             [Health::Good, Health::Fair, Health::Poor].map(Health::as_str),

@@ -15,7 +15,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// Steps of `seconds`.
-    pub(crate) fn of(range: Range, seconds: i64) -> Self {
+    pub(crate) fn new(range: Range, seconds: i64) -> Self {
         let ticks = seconds.saturating_mul(TICKS_PER_SECOND).max(1);
         Self {
             ticks,
@@ -29,7 +29,7 @@ impl Steps {
     }
 
     /// The place of the step that holds `at`.
-    pub(crate) fn place(self, at: Timestamp) -> Option<usize> {
+    pub(crate) fn index_at(self, at: Timestamp) -> Option<usize> {
         let place = usize::try_from(at.ticks().div_euclid(self.ticks) - self.first).ok()?;
         (place < self.count).then_some(place)
     }
@@ -52,24 +52,24 @@ mod tests {
             from: at("2026-11-20T08:07:00Z"),
             to: at("2026-11-20T09:00:00Z"),
         };
-        let steps = Steps::of(range, 15 * 60);
+        let steps = Steps::new(range, 15 * 60);
         assert_eq!(steps.len(), 4);
         for (place, start) in ["08:00", "08:15", "08:30", "08:45"].iter().enumerate() {
             let start = at(&format!("2026-11-20T{start}:00Z"));
             assert_eq!(steps.start(place), start);
-            assert_eq!(steps.place(start), Some(place));
-            assert_eq!(steps.place(start.plus_seconds(899)), Some(place));
+            assert_eq!(steps.index_at(start), Some(place));
+            assert_eq!(steps.index_at(start.plus_seconds(899)), Some(place));
         }
         for outside in ["2026-11-20T07:59:59Z", "2026-11-20T09:00:00Z"] {
-            assert_eq!(steps.place(at(outside)), None, "{outside}");
+            assert_eq!(steps.index_at(at(outside)), None, "{outside}");
         }
         let all = Range {
             from: Timestamp::MIN,
             to: Timestamp::MAX,
         };
-        let steps = Steps::of(all, all.step(None, 300));
-        assert_eq!(steps.place(Timestamp::MIN), Some(0));
-        assert_eq!(steps.place(Timestamp::MAX), Some(steps.len() - 1));
+        let steps = Steps::new(all, all.step(None, 300));
+        assert_eq!(steps.index_at(Timestamp::MIN), Some(0));
+        assert_eq!(steps.index_at(Timestamp::MAX), Some(steps.len() - 1));
         assert_eq!(steps.start(0), Timestamp::MIN);
     }
 }

@@ -144,7 +144,7 @@ mod tests {
             instance_id: "ü".repeat(50).as_str().into(),
             ..StatsRecord::default()
         };
-        let found: Vec<_> = record(&RecordRef::of(&Record::Stats(Box::new(stats))))
+        let found: Vec<_> = record(&RecordRef::from_record(&Record::Stats(Box::new(stats))))
             .into_iter()
             .map(|(spec, max)| (spec.name, max))
             .collect();

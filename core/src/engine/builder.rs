@@ -242,7 +242,7 @@ impl EngineBuilder {
         let now = clock.map_or_else(|| Timestamp::from_ticks(0), |clock| clock.now());
         let options = StoreOptions {
             writing: Writing::Lazy,
-            ..StoreOptions::of(&self.config, now)
+            ..StoreOptions::from_config(&self.config, now)
         };
         let store = Store::open_existing(path.as_ref(), options)?;
         let left = store.write(crate::model::WriteClass::Essential, |tables| leave(tables));
@@ -281,7 +281,7 @@ impl EngineBuilder {
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
         })?;
-        let options = StoreOptions::of(&self.config, injected.clock.now());
+        let options = StoreOptions::from_config(&self.config, injected.clock.now());
         #[cfg(feature = "cluster")]
         if volatile && injected.log.is_some() {
             return Err(missing(

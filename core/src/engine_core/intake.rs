@@ -46,7 +46,7 @@ impl Intake {
 impl EngineCore {
     /// The times of a record that is received now.
     fn times(&self, record: &RecordRef<'_>) -> Times {
-        let days = self.retention_days().of(record.stream());
+        let days = self.retention_days().for_stream(record.stream());
         times(record.sent_time(), self.now(), days, self.swept())
     }
 

@@ -33,7 +33,7 @@ impl<'a> RecordRef<'a> {
     }
 
     /// Borrows `record`.
-    pub(crate) fn of(record: &'a Record) -> Self {
+    pub(crate) fn from_record(record: &'a Record) -> Self {
         let fields = record.fields();
         let mut borrowed = Self::empty(record.stream());
         for (index, value) in borrowed.values.iter_mut().enumerate() {
@@ -127,7 +127,7 @@ mod tests {
             Stream::Activity.empty_record(),
             Stream::Startup.empty_record(),
         ] {
-            let borrowed = RecordRef::of(&record);
+            let borrowed = RecordRef::from_record(&record);
             assert_eq!(borrowed.stream(), record.stream());
             assert_eq!(borrowed.instance_id(), record.instance_id());
             assert_eq!(borrowed.username(), record.username());

@@ -1,6 +1,6 @@
 //! What is measured of a desktop, under the names by which it is asked for.
 
-use super::places::place;
+use super::places::field_index;
 use super::{StartupRecord, StatsRecord};
 
 /// A figure of a desktop. A value of it is null where a field that it needs was not sent, or where it would be divided by zero.
@@ -120,7 +120,7 @@ impl Statistic {
 
     /// Those of a metric; the first is the default.
     #[must_use]
-    pub const fn of(metric: Metric) -> &'static [Self] {
+    pub const fn for_metric(metric: Metric) -> &'static [Self] {
         match metric {
             Metric::Cpu | Metric::Memory => &Self::ALL,
             Metric::RootVolume | Metric::UserVolume => {
@@ -164,10 +164,10 @@ pub(crate) const SOURCES: [Source; Metric::OF_STATS.len()] = [
 ];
 
 /// The place of `totalMs` in a startup record.
-pub(crate) const STARTUP_TOTAL: usize = place(StartupRecord::FIELDS, "totalMs");
+pub(crate) const STARTUP_TOTAL: usize = field_index(StartupRecord::FIELDS, "totalMs");
 
 const fn field(name: &str) -> usize {
-    place(StatsRecord::FIELDS, name)
+    field_index(StatsRecord::FIELDS, name)
 }
 
 const fn used(total: &str, available: &str) -> Source {

@@ -15,17 +15,17 @@ pub(crate) struct Places {
 
 impl Places {
     /// The places in a table; it must have a field `time`. Evaluated by the compiler.
-    pub(super) const fn of(fields: &[FieldSpec], time: &str) -> Self {
+    pub(super) const fn from_fields(fields: &[FieldSpec], time: &str) -> Self {
         Self {
-            instance: place(fields, "instanceId"),
-            username: place(fields, "username"),
-            time: place(fields, time),
+            instance: field_index(fields, "instanceId"),
+            username: field_index(fields, "username"),
+            time: field_index(fields, time),
         }
     }
 }
 
 /// Where `name` stands in the table; it must. Evaluated by the compiler.
-pub(super) const fn place(mut fields: &[FieldSpec], name: &str) -> usize {
+pub(super) const fn field_index(mut fields: &[FieldSpec], name: &str) -> usize {
     let mut at = 0;
     while let [first, rest @ ..] = fields {
         if same(first.name.as_bytes(), name.as_bytes()) {

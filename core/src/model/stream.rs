@@ -44,7 +44,7 @@ macro_rules! streams {
             /// The places in the records of a stream.
             pub(crate) const fn of_stream(stream: Stream) -> &'static Self {
                 match stream {
-                    $(Stream::$stream => const { &Self::of($record::FIELDS, $time) },)+
+                    $(Stream::$stream => const { &Self::from_fields($record::FIELDS, $time) },)+
                 }
             }
         }

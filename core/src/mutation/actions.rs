@@ -167,7 +167,9 @@ impl Context<'_, '_> {
             self.cancel(&entry.workspace, &running)?;
         }
         let due_at = match self.config.actions.driver_of(action) {
-            ActionDriver::Clock => Some(self.now + self.config.actions.durations.of(action)),
+            ActionDriver::Clock => {
+                Some(self.now + self.config.actions.durations.for_action(action))
+            }
             ActionDriver::Host => None,
         };
         row.set_new_state(Some(via.as_str().to_owned()));

@@ -56,7 +56,7 @@ impl Mutation for DispatchAction {
                 )));
             }
         }
-        Ok(Ok(row.with(running)))
+        Ok(Ok(row.into_action(running)))
     }
 }
 

@@ -83,9 +83,11 @@ impl Derived {
     /// The first day that is kept. Users are of all streams.
     fn first_day_kept(self, days: &RetentionDays, now: Timestamp) -> u32 {
         let days = match self {
-            Self::History(stream) => days.of(stream),
+            Self::History(stream) => days.for_stream(stream),
             Self::Users => {
-                let all = Stream::ALL.into_iter().map(|stream| days.of(stream));
+                let all = Stream::ALL
+                    .into_iter()
+                    .map(|stream| days.for_stream(stream));
                 all.max().unwrap_or_default()
             }
             Self::Daily | Self::Hourly(_) | Self::Latest => days.rollups,
@@ -277,7 +279,7 @@ impl Context<'_, '_> {
                     return selection.has(record.stream(), record.instance_id(), filed_at);
                 }
             };
-            let first_kept = first_day_kept(now, days.of(record.stream()));
+            let first_kept = first_day_kept(now, days.for_stream(record.stream()));
             let clock = now.max(self.now);
             let kept = |sent| is_kept_by_sent_time(sent, first_kept, clock);
             filed_at.day() < first_kept && !record.sent_time().is_some_and(kept)
@@ -312,7 +314,7 @@ impl Context<'_, '_> {
             keys,
             instance,
             &mut |key, value| {
-                let (day, instance) = (daily::read_value(key, value)?, daily::place(key)?.1);
+                let (day, instance) = (daily::read_value(key, value)?, daily::read_key(key)?.1);
                 if !is_held(held, &String::from_utf8_lossy(instance), &day)? {
                     old.push(key.to_vec());
                 }

@@ -50,7 +50,7 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
 fn inspected(backend: impl StorageBackend) -> Result<Database> {
     let options = StoreOptions {
         trust_file: true,
-        ..StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH)
+        ..StoreOptions::from_config(&Config::default(), Timestamp::UNIX_EPOCH)
     };
     opening::database(&Medium::new(backend)?, options)
 }
@@ -77,7 +77,7 @@ pub(super) fn values(
     log: Option<(Available, &SegmentLog)>,
 ) -> Result<CheckReport> {
     caught(|| {
-        let snapshot = Snapshot::of(database)?;
+        let snapshot = Snapshot::open(database)?;
         let mut report = verify(&snapshot);
         let mut queue = QueueIndex::default();
         // What is wrong with the table is in the report.

@@ -64,7 +64,7 @@ mod shared {
                 before: decoder.array()?,
                 chain: decoder.array()?,
             };
-            decoder.end()?;
+            decoder.finish()?;
             Ok(applied)
         })
     }

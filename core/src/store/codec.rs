@@ -144,12 +144,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// What is left.
-    pub(crate) fn rest(&self) -> &'a [u8] {
+    pub(crate) fn remaining(&self) -> &'a [u8] {
         self.0
     }
 
     /// Refuses bytes that are left over.
-    pub(crate) fn end(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         if self.0.is_empty() {
             Ok(())
         } else {
@@ -277,7 +277,7 @@ mod tests {
                     decoder.signed().unwrap(),
                     value.cast_signed().wrapping_neg()
                 );
-                decoder.end().unwrap();
+                decoder.finish().unwrap();
             }
         }
     }
@@ -290,6 +290,6 @@ mod tests {
         assert!(Decoder::new(&[1, 0xff]).text().is_err());
         assert!(Decoder::new(&[2]).option_text().is_err());
         assert!(Decoder::new(&[]).u8().is_err());
-        assert!(Decoder::new(&[0]).end().is_err());
+        assert!(Decoder::new(&[0]).finish().is_err());
     }
 }

@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn copy_names_its_format_once_all_the_rest_is_in_it() {
         let now = Timestamp::UNIX_EPOCH;
-        let store = Store::open_in_memory(StoreOptions::of(&Config::default(), now)).unwrap();
+        let store =
+            Store::open_in_memory(StoreOptions::from_config(&Config::default(), now)).unwrap();
         let written = store.write(WriteClass::Fleet, |tables| {
             for id in 0..=ENTRIES_MAX {
                 tables.put(Table::Meta, format!("ids/{id}").as_bytes(), b"")?;
@@ -206,7 +207,10 @@ mod tests {
         written.unwrap();
         let backend = Synced::default();
         let states = Arc::clone(&backend.states);
-        let options = (StoreOptions::of(&Config::default(), now).cache_bytes, now);
+        let options = (
+            StoreOptions::from_config(&Config::default(), now).cache_bytes,
+            now,
+        );
         let backend = ("the copy", backend);
         copy(&store.snapshot().unwrap(), &[], backend, options).unwrap();
         let (mut named, mut cut) = (0, 0);
@@ -234,12 +238,16 @@ mod tests {
     #[test]
     fn copy_into_a_full_destination_names_it_and_not_the_store() {
         let now = Timestamp::UNIX_EPOCH;
-        let store = Store::open_in_memory(StoreOptions::of(&Config::default(), now)).unwrap();
+        let store =
+            Store::open_in_memory(StoreOptions::from_config(&Config::default(), now)).unwrap();
         let full = Synced {
             is_full: true,
             ..Synced::default()
         };
-        let options = (StoreOptions::of(&Config::default(), now).cache_bytes, now);
+        let options = (
+            StoreOptions::from_config(&Config::default(), now).cache_bytes,
+            now,
+        );
         let copied = copy(
             &store.snapshot().unwrap(),
             &[],

@@ -32,14 +32,14 @@ impl Store {
     pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<Self> {
         let opened = file::open(path, |backend| Self::open_file(backend, path, options));
         let (store, place) = opened?;
-        store.at(place)
+        store.attach_place(place)
     }
 
     /// Opens the file at `path`, which must be there.
     pub(crate) fn open_existing(path: &Path, options: StoreOptions) -> Result<Self> {
         let opened = file::open_existing(path, |backend| Self::open_file(backend, path, options));
         let (store, place) = opened?;
-        store.at(place)
+        store.attach_place(place)
     }
 
     /// Opens the file at `path` and never writes to it.
@@ -50,7 +50,7 @@ impl Store {
         };
         let opened = file::open_to_read(path, |backend| Self::open_file(backend, path, options));
         let (store, place) = opened?;
-        store.at(place)
+        store.attach_place(place)
     }
 
     fn open_file(backend: impl StorageBackend, path: &Path, options: StoreOptions) -> Result<Self> {
@@ -71,7 +71,7 @@ impl Store {
         Ok(store)
     }
 
-    fn at(mut self, place: Place) -> Result<Self> {
+    fn attach_place(mut self, place: Place) -> Result<Self> {
         self.place = Some(place);
         if self.options.queue_storage == QueueStorage::Table && !self.options.is_read_only() {
             match self.end_log() {
@@ -110,7 +110,7 @@ impl Store {
             let proven = log.as_ref().map(SegmentLog::with_proof);
             caught(|| queue_log::recover(database, proven, read_only, &mut queue))?;
             if !read_only && !options.is_lazy() {
-                cluster::refuse(&Snapshot::of(database)?)?;
+                cluster::refuse(&Snapshot::open(database)?)?;
             }
             if !options.is_read_only() {
                 medium.open_gate()?;

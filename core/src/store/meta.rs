@@ -142,7 +142,7 @@ pub(crate) fn filed(read: &impl Read) -> Result<Filed> {
             return Ok(Filed { below, pass: None });
         }
         let last_block = u64::from_le_bytes(decoder.array()?);
-        let bucket = decoder.rest().to_vec();
+        let bucket = decoder.remaining().to_vec();
         let pass = Some(PassPlace { last_block, bucket });
         Ok(Filed { below, pass })
     })?;
@@ -167,7 +167,7 @@ pub(super) fn log_mark(read: &impl Read) -> Result<Option<LogMark>> {
             id: u64::from_le_bytes(decoder.array()?),
             live: decoder.u8()? != 0,
         };
-        decoder.end()?;
+        decoder.finish()?;
         Ok(mark)
     })
 }

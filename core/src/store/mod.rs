@@ -111,7 +111,7 @@ impl Store {
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
         self.ensure_open()?;
-        Snapshot::of(self.database().as_ref().ok_or_else(closed)?)
+        Snapshot::open(self.database().as_ref().ok_or_else(closed)?)
     }
 
     /// Opens the database again where it was given up or the medium failed.
@@ -130,7 +130,7 @@ impl Store {
         let database = slot.as_ref().ok_or_else(closed)?;
         // Nothing is added to the queue in between: who sees a write sees the telemetry that was acknowledged before it.
         let queue = read(&self.queue);
-        let snapshot = Snapshot::of(database)?;
+        let snapshot = Snapshot::open(database)?;
         let blocks = queue.blocks(wanted);
         drop(queue);
         let blocks = unfiled(&snapshot, blocks)?;

@@ -34,7 +34,7 @@ pub(super) fn open(
 ) -> Result<Opened> {
     let database = database(medium, options)?;
     caught(|| {
-        let snapshot = Snapshot::of(&database)?;
+        let snapshot = Snapshot::open(&database)?;
         queue.reload(&snapshot)?;
         let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
         let last_event = events::last(&snapshot)?;
@@ -60,7 +60,7 @@ pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Databas
         if is_empty(&database)? {
             initialise(&database, options.now)?;
         }
-        let snapshot = Snapshot::of(&database)?;
+        let snapshot = Snapshot::open(&database)?;
         check_ours(&snapshot)?;
         if !meta::is_current(&snapshot)? {
             make_tables(&database)?;

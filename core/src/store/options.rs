@@ -43,7 +43,7 @@ impl StoreOptions {
         !self.is_read_only() && self.writing != Writing::Synced
     }
 
-    pub(crate) fn of(config: &Config, now: Timestamp) -> Self {
+    pub(crate) fn from_config(config: &Config, now: Timestamp) -> Self {
         Self {
             cache_bytes: config.limits.cache_bytes,
             commit_phases: config.commit_phases,

@@ -17,7 +17,7 @@ pub(super) struct SeenChanges {
 
 impl SeenChanges {
     /// A row has the time `after` where it had `before`; `None` where there is no row.
-    pub(super) fn note(&mut self, before: Option<u64>, after: Option<u64>) {
+    pub(super) fn record_change(&mut self, before: Option<u64>, after: Option<u64>) {
         if before != after {
             self.removed.extend(before);
             self.added.extend(after);

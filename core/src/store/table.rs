@@ -232,7 +232,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn of(database: &Database) -> Result<Self> {
+    pub(super) fn open(database: &Database) -> Result<Self> {
         Ok(Self {
             transaction: database.begin_read().map_err(from_transaction)?,
             opened: Opened::new(),

@@ -201,7 +201,7 @@ impl<'r, R: Read> Check<'r, R> {
         let found = caught(|| look(&self.read, &mut broken));
         self.problems.append(&mut broken);
         found.unwrap_or_else(|error| {
-            let place = self.read.place();
+            let place = self.read.position();
             self.problems
                 .push(format!("table {name}, {place}: {}", error_chain(&error)));
             T::default()
@@ -216,12 +216,12 @@ struct Watched<'r, R> {
 }
 
 impl<R> Watched<'_, R> {
-    fn note(&self, table: Table, key: &[u8]) {
+    fn record_key(&self, table: Table, key: &[u8]) {
         self.last.replace(Some((table, key.to_vec())));
     }
 
     /// Where it was read last.
-    fn place(&self) -> String {
+    fn position(&self) -> String {
         match &*self.last.borrow() {
             None => "before its first row".to_owned(),
             Some((table, key)) => format!("at or behind {}", row_name(*table, key)),
@@ -236,7 +236,7 @@ impl<R: Read> Read for Watched<'_, R> {
         key: &[u8],
         read: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.note(table, key);
+        self.record_key(table, key);
         self.read.get(table, key, read)
     }
 
@@ -248,7 +248,7 @@ impl<R: Read> Read for Watched<'_, R> {
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
     ) -> Result<()> {
         self.read.walk(table, range, back, |key, value| {
-            self.note(table, key);
+            self.record_key(table, key);
             visit(key, value)
         })
     }

@@ -155,7 +155,7 @@ impl Store {
             log.set_filed(first_unfiled);
         }
         if keys_changed {
-            let snapshot = Snapshot::of(database)?;
+            let snapshot = Snapshot::open(database)?;
             let mut keys = write(&self.keys);
             *keys = KeyIndex::rebuild(&snapshot, &keys)?;
         }

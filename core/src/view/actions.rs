@@ -98,7 +98,7 @@ impl Actions {
             return Ok(None);
         }
         let running = running(reader, &row)?;
-        Ok(running.map(|running| row.with(running)))
+        Ok(running.map(|running| row.into_action(running)))
     }
 }
 
@@ -132,7 +132,7 @@ impl Listed for Actions {
         match workspace_id {
             None => pending::scan_after(&reader.snapshot, after, &mut visit)?,
             Some(id) => {
-                let number = workspaces::with(&reader.snapshot, &id, |entry| {
+                let number = workspaces::with_entry(&reader.snapshot, &id, |entry| {
                     Ok(entry.transition.map(|running| running.id))
                 })?;
                 let next = number.flatten();
@@ -149,7 +149,7 @@ impl Listed for Actions {
 
 /// The rest of the action of a row, if it runs.
 fn running(reader: &Reader, row: &Pending) -> Result<Option<Transition>> {
-    let running = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
+    let running = workspaces::with_entry(&reader.snapshot, &row.workspace_id, |entry| {
         let running = reader.current(entry).transition;
         Ok(running.map(Transition::into_owned))
     })?;

@@ -64,20 +64,20 @@ impl Last24Hours {
         }
     }
 
-    /// Whether [`Self::look`] is needed before the next record.
+    /// Whether [`Self::load_next`] is needed before the next record.
     pub(crate) fn needs_look(&self) -> bool {
         self.records.needs_look()
     }
 
     /// Looks for the next records. `open` gives a reader that has the queue of activities.
-    pub(crate) fn look(&mut self, open: impl Fn() -> Result<Reader>) -> Result<()> {
-        self.records.look(|| {
+    pub(crate) fn load_next(&mut self, open: impl Fn() -> Result<Reader>) -> Result<()> {
+        self.records.load_next(|| {
             let reader = open()?;
             Ok((reader.snapshot, reader.blocks))
         })
     }
 
-    /// The next record; `None` at the end and where [`Self::look`] is needed first.
+    /// The next record; `None` at the end and where [`Self::load_next`] is needed first.
     pub(crate) fn take_next(&mut self, reader: &Reader) -> Result<Option<ActivityRef<'_>>> {
         let Some(record) = self.records.take_next() else {
             return Ok(None);
@@ -139,7 +139,7 @@ pub(super) fn workspace_of(reader: &Reader, instance: &str) -> Result<Option<Str
 
 /// The workspace of that id, if it is listed.
 fn listed(reader: &Reader, id: &str) -> Result<Option<Owner>> {
-    let found = workspaces::with(&reader.snapshot, id, |entry| {
+    let found = workspaces::with_entry(&reader.snapshot, id, |entry| {
         Ok(reader.listed(entry).map(|entry| Owner {
             workspace_id: entry.id().to_owned(),
             computer_name: entry.computer_name().map(str::to_owned),

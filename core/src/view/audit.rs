@@ -225,7 +225,7 @@ fn ended(reader: &Reader, id: u64) -> Result<Option<(Timestamp, &'static str)>> 
     let Some(row) = pending::get(&reader.snapshot, id)? else {
         return Ok(None);
     };
-    let ended = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
+    let ended = workspaces::with_entry(&reader.snapshot, &row.workspace_id, |entry| {
         let running = entry.transition.filter(|running| running.id == id);
         let outcome = running.map(|running| running.outcome.as_str());
         let entry = reader.current(entry);

@@ -66,7 +66,7 @@ impl Reader {
                 (running.requested_at, running.due_at) = (self.now, due_at);
                 entry.state_since = self.now;
             }
-            Standing::Ended { at } => entry.end(at),
+            Standing::Ended { at } => entry.finish_action(at),
         }
         entry
     }

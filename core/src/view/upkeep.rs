@@ -15,7 +15,7 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
     pending::scan_after(&reader.snapshot, None, &mut |row| {
         let is_due = row.due_at.is_some_and(|due_at| due_at <= reader.now);
         let is_moved = || {
-            workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
+            workspaces::with_entry(&reader.snapshot, &row.workspace_id, |entry| {
                 let running = |running: Transition<&str>| {
                     standing(running.requested_at, running.due_at, reader.now)
                 };

@@ -110,7 +110,7 @@ impl Workspaces {
         };
         let read = &reader.snapshot;
         let mut visit_id = |id: &str| {
-            let step = workspaces::with(read, id, &mut visit)?;
+            let step = workspaces::with_entry(read, id, &mut visit)?;
             Ok(step.unwrap_or(Step::Continue(())))
         };
         match listing {
@@ -135,7 +135,7 @@ impl Workspaces {
 
 /// One workspace with its running action and its hold.
 pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
-    let found = workspaces::with(&reader.snapshot, id, |entry| {
+    let found = workspaces::with_entry(&reader.snapshot, id, |entry| {
         Ok(reader.listed(entry).map(|entry| {
             let running = entry.transition.map(Transition::into_owned);
             (running, entry.into_entry().workspace)
@@ -157,7 +157,7 @@ pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
 pub(super) fn of_user(reader: &Reader, user: &str) -> Result<(Vec<Workspace>, bool)> {
     let (mut owned, mut held) = (Vec::new(), false);
     for id in workspaces::of_user(&reader.snapshot, user)? {
-        workspaces::with(&reader.snapshot, &id, |entry| {
+        workspaces::with_entry(&reader.snapshot, &id, |entry| {
             if let Some(entry) = reader.listed(entry) {
                 held |= entry.held;
                 owned.push(entry.into_entry().workspace);

@@ -84,7 +84,7 @@ record! {
 pub(crate) struct InvalidBody(Vec<(String, String)>);
 
 impl InvalidBody {
-    fn at(place: impl Into<String>, message: impl Into<String>) -> Self {
+    fn at_path(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self(vec![(place.into(), message.into())])
     }
 }
@@ -109,12 +109,12 @@ impl From<InvalidBody> for Problem {
 impl From<JsonError> for InvalidBody {
     fn from(error: JsonError) -> Self {
         let message = error.message();
-        Self::at(error.0.path, message)
+        Self::at_path(error.0.path, message)
     }
 }
 
 fn invalid(field: &str, message: impl Into<String>) -> InvalidBody {
-    InvalidBody::at(format!("$.{field}"), message)
+    InvalidBody::at_path(format!("$.{field}"), message)
 }
 
 impl From<validation::Violation> for InvalidBody {

@@ -117,7 +117,7 @@ impl ExportLines {
     }
 
     /// Writes the lines that are left of the record before; returns `Break` when the chunk is full.
-    pub(crate) fn rest(&mut self, body: &mut ListBody) -> Step {
+    pub(crate) fn write_remaining(&mut self, body: &mut ListBody) -> Step {
         while let Some(report) = &mut self.items {
             let Some(item) = report.items.get(report.next) else {
                 self.items = None;
@@ -177,7 +177,7 @@ impl ExportLines {
                     items: items.to_vec(),
                     next: 0,
                 });
-                self.rest(body)
+                self.write_remaining(body)
             }
             // A report without processes is not lost.
             _ => body.item(|json| {

@@ -81,7 +81,7 @@ impl Shape {
     ///
     /// # Errors
     /// A name that is no column, or no format.
-    pub(crate) fn of(
+    pub(crate) fn read(
         headers: &HeaderMap,
         query: Query<'_>,
         columns: &'static [Column],

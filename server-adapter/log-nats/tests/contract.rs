@@ -18,7 +18,7 @@ pub(crate) fn open(url: &str) -> JetStreamLog {
 
 /// Servers with this setting of `sync_interval`, and further lines of configuration.
 pub(crate) fn start(count: usize, sync: &str, more: &str) -> Option<Nats> {
-    Nats::with(&Setup {
+    Nats::start_with(&Setup {
         count,
         sync: sync.to_owned(),
         more: more.to_owned(),

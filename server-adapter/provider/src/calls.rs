@@ -184,7 +184,7 @@ impl Calls {
     }
 
     /// Begins no others. The receiver ends once those that are under way have.
-    pub(super) fn end(&mut self) {
+    pub(super) fn close(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.queue = None;
     }
@@ -234,7 +234,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     for call in &noted {
         if let Some(note) = standing(&call.order) {
             // Without it another process reboots the desktop once more.
-            let _ = fleet.note(call.order.id, call.order.attempt, note, &call.trace);
+            let _ = fleet.note_request_id(call.order.id, call.order.attempt, note, &call.trace);
         }
     }
     if !kind.shows() {
@@ -258,7 +258,8 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
             Answer::Accepted(request_id) => {
                 if let Some(id) = request_id.filter(|_| standing(&call.order).is_none()) {
                     // Without it the attempt is one of which nothing is known, should this process end: no more than that.
-                    let _ = fleet.note(call.order.id, call.order.attempt, &id, &call.trace);
+                    let _ =
+                        fleet.note_request_id(call.order.id, call.order.attempt, &id, &call.trace);
                 }
                 Called::Begun
             }
@@ -293,7 +294,7 @@ fn note_refusal(fleet: &Fleet, call: &Call) {
         return;
     }
     // Without it what cannot be repeated is left to a person, should this process end: no harm, but a nuisance.
-    let _ = fleet.note(call.order.id, call.order.attempt, REFUSED, &call.trace);
+    let _ = fleet.note_request_id(call.order.id, call.order.attempt, REFUSED, &call.trace);
 }
 
 fn note_attempt(fleet: &Fleet, name: &str, call: &Call) -> Result<(), Called> {

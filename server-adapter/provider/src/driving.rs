@@ -105,16 +105,16 @@ impl Driving {
                     self.pace.every.max(pause(failures, None, random()))
                 }
             };
-            self.rest(next, stop);
+            self.wait_for_results(next, stop);
         }
-        self.calls.end();
+        self.calls.close();
         while let Ok(ended) = self.results.recv() {
             self.ended(ended);
         }
     }
 
     /// Waits that long, and does what the results of calls need at once.
-    fn rest(&mut self, time: Duration, stop: &AtomicBool) {
+    fn wait_for_results(&mut self, time: Duration, stop: &AtomicBool) {
         /// The longest time in which a signal is not looked at.
         const LOOK: Duration = Duration::from_millis(200);
         let until = Instant::now() + time;
@@ -210,7 +210,7 @@ impl Driving {
                 if stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                let Some(call) = self.look(action, shown.as_ref(), room > 0) else {
+                let Some(call) = self.advance_action(action, shown.as_ref(), room > 0) else {
                     continue;
                 };
                 room -= 1;

@@ -206,7 +206,7 @@ impl Fleet {
     }
 
     /// Notes the request id of the attempt.
-    pub(super) fn note(
+    pub(super) fn note_request_id(
         &self,
         id: u64,
         attempt: u32,

@@ -103,7 +103,7 @@ const STARTS_MAX: u32 = 20;
 
 /// How long an action may take, retries included.
 pub(super) fn longest(action: Action) -> Duration {
-    ActionDurations::default().of(action) * 2
+    ActionDurations::default().for_action(action) * 2
 }
 
 /// The state that an action goes through.

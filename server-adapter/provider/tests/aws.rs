@@ -23,7 +23,7 @@ fn settings(aws: &Aws) -> Settings {
 }
 
 fn client_in(settings: Settings, environment: &[(&str, &str)]) -> Client {
-    let environment = Environment::with(environment);
+    let environment = Environment::from_variables(environment);
     Client::new(settings, CredentialsCache::new(environment)).unwrap()
 }
 

@@ -124,7 +124,7 @@ impl Progress {
     }
 
     /// Nothing is under way.
-    pub(crate) fn rest(&self) {
+    pub(crate) fn set_idle(&self) {
         self.awaited.store(0, Ordering::Relaxed);
     }
 
@@ -161,12 +161,12 @@ impl Progress {
 
     /// A request is being handled, or its response made while it is sent, as long as the result lives.
     pub(crate) fn handling(&self) -> Counted {
-        Counted::of(&self.requests)
+        Counted::new(&self.requests)
     }
 
     /// A request's body is being received, as long as the result lives.
     pub(crate) fn receiving(&self) -> Counted {
-        Counted::of(&self.receiving)
+        Counted::new(&self.receiving)
     }
 
     /// How little it does; `None` while the server handles a request on it.

@@ -224,7 +224,7 @@ impl Guarded {
             // others may get.
             return Some((self.moved_at + self.idle_timeout, End::Over));
         }
-        self.progress.rest();
+        self.progress.set_idle();
         let park_after = if self.progress.source.is_crowded() {
             Duration::ZERO
         } else {

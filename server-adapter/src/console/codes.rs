@@ -70,7 +70,7 @@ fn hash(code: &str) -> [u8; 32] {
 mod tests {
     use super::*;
 
-    fn at(seconds: i64) -> Timestamp {
+    fn time_at(seconds: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH.plus_seconds(seconds)
     }
 
@@ -83,47 +83,47 @@ mod tests {
             (-1, false),
         ] {
             let codes = SignInCodes::default();
-            let code = codes.issue(at(0)).unwrap();
+            let code = codes.issue(time_at(0)).unwrap();
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
             assert!(code.len() == 43 && code.bytes().all(plain), "{code}");
             for wrong in ["", "x", &code[1..], &format!("{code}=")] {
-                assert_eq!(codes.take(wrong, at(0)), None, "{wrong}");
+                assert_eq!(codes.take(wrong, time_at(0)), None, "{wrong}");
             }
-            let taken = codes.take(&code, at(taken_at));
+            let taken = codes.take(&code, time_at(taken_at));
             assert_eq!(taken.is_some(), valid, "{taken_at}");
-            assert_eq!(codes.take(&code, at(0)), None, "once");
+            assert_eq!(codes.take(&code, time_at(0)), None, "once");
         }
     }
 
     #[test]
     fn new_code_replaces_the_one_before() {
         let codes = SignInCodes::default();
-        assert_eq!(codes.take("", at(0)), None);
-        let first = codes.issue(at(0)).unwrap();
-        let second = codes.issue(at(0)).unwrap();
+        assert_eq!(codes.take("", time_at(0)), None);
+        let first = codes.issue(time_at(0)).unwrap();
+        let second = codes.issue(time_at(0)).unwrap();
         assert_ne!(first, second);
-        assert_eq!(codes.take(&first, at(0)), None);
-        assert!(codes.take(&second, at(0)).is_some());
+        assert_eq!(codes.take(&first, time_at(0)), None);
+        assert!(codes.take(&second, time_at(0)).is_some());
     }
 
     #[test]
     fn code_given_back_is_valid_again_unless_there_is_another() {
         let codes = SignInCodes::default();
-        let first = codes.issue(at(0)).unwrap();
-        let taken = codes.take(&first, at(1)).unwrap();
+        let first = codes.issue(time_at(0)).unwrap();
+        let taken = codes.take(&first, time_at(1)).unwrap();
         codes.give_back(taken);
-        let again = codes.take(&first, at(2));
+        let again = codes.take(&first, time_at(2));
         assert_eq!(again, Some(taken));
-        let second = codes.issue(at(3)).unwrap();
+        let second = codes.issue(time_at(3)).unwrap();
         codes.give_back(taken);
-        assert_eq!(codes.take(&first, at(4)), None);
-        assert!(codes.take(&second, at(4)).is_some());
+        assert_eq!(codes.take(&first, time_at(4)), None);
+        assert!(codes.take(&second, time_at(4)).is_some());
     }
 
     #[test]
     fn code_is_not_kept_and_not_shown() {
         let codes = SignInCodes::default();
-        let code = codes.issue(at(0)).unwrap();
+        let code = codes.issue(time_at(0)).unwrap();
         assert!(!format!("{codes:?}").contains(&code));
     }
 }

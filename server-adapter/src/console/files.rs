@@ -53,7 +53,7 @@ impl File {
     }
 
     /// The file at `path`, which is compared as it is.
-    pub(crate) fn at(path: &str) -> Option<&'static Self> {
+    pub(crate) fn find(path: &str) -> Option<&'static Self> {
         let others = FILES.get(1..).unwrap_or_default();
         others.iter().find(|file| file.path == path)
     }

@@ -209,13 +209,13 @@ mod tests {
     }
 
     /// A Friday afternoon in Europe.
-    fn end() -> Timestamp {
+    fn week_end() -> Timestamp {
         "2026-11-20T14:30:00Z".parse().unwrap()
     }
 
     fn week_of(seed: u64) -> (Vec<Desktop>, Vec<Record>) {
         let desktops = fleet(seed);
-        let records = week::records(&desktops, end(), &mut Random::new(seed));
+        let records = week::records(&desktops, week_end(), &mut Random::new(seed));
         (desktops, records)
     }
 
@@ -231,7 +231,10 @@ mod tests {
         let mut seen = BTreeSet::new();
         for record in &records {
             let time = record.sent_time().unwrap();
-            assert!(end().plus_seconds(-WEEK) <= time && time < end(), "{time}");
+            assert!(
+                week_end().plus_seconds(-WEEK) <= time && time < week_end(),
+                "{time}"
+            );
             seen.insert((record.stream(), record.instance_id()));
         }
         let available = in_state(&desktops, State::Available);

@@ -259,7 +259,7 @@ impl<'r> Share<'r> {
     }
 
     /// As [`Self::shrink`]; decoding is over.
-    pub(crate) fn end(&mut self, bytes: usize) {
+    pub(crate) fn finish(&mut self, bytes: usize) {
         self.state = 0;
         self.shrink(bytes);
     }

@@ -69,10 +69,10 @@ impl ConnectionSlots {
         let crowded = self.per_source.is_some_and(|max| own >= max);
         let has_room = if crowded {
             if !taken.evict(true, |source, _| source == network) {
-                self.note(RefusedConnection::SourceFull, network);
+                self.record_refusal(RefusedConnection::SourceFull, network);
                 return None;
             }
-            self.note(RefusedConnection::Idle, network);
+            self.record_refusal(RefusedConnection::Idle, network);
             true
         } else if taken.count >= self.max {
             let most = taken.sources.values().map(Vec::len).max();
@@ -85,7 +85,7 @@ impl ConnectionSlots {
             } else {
                 RefusedConnection::ServerFull
             };
-            self.note(reason, network);
+            self.record_refusal(reason, network);
             evicted
         } else {
             true
@@ -121,7 +121,7 @@ impl ConnectionSlots {
             if place.is_some() {
                 return place;
             }
-            self.note(RefusedConnection::Busy, network(progress.peer));
+            self.record_refusal(RefusedConnection::Busy, network(progress.peer));
         }
         let mut taken = self.lock();
         taken.remove(progress);
@@ -162,13 +162,13 @@ impl ConnectionSlots {
             .max_by_key(|(served, ..)| *served);
         drop(taken);
         for progress in most.into_iter().flat_map(|(_, _, slow)| slow) {
-            self.note(RefusedConnection::Slow, network(progress.peer));
+            self.record_refusal(RefusedConnection::Slow, network(progress.peer));
             progress.evict();
         }
     }
 
     /// Counts a connection that gets less than it wants, and logs it once a minute.
-    pub(crate) fn note(&self, reason: RefusedConnection, source: IpAddr) {
+    pub(crate) fn record_refusal(&self, reason: RefusedConnection, source: IpAddr) {
         self.metrics.connection_refused(reason);
         let source = source.to_canonical();
         let line = match reason {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct Counted(Arc<AtomicU32>);
 
 impl Counted {
-    pub(crate) fn of(count: &Arc<AtomicU32>) -> Self {
+    pub(crate) fn new(count: &Arc<AtomicU32>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(count))
     }

@@ -76,7 +76,7 @@ impl Sources {
     }
 
     /// The source that `address` is of; the same one as long as anyone has it.
-    pub(crate) fn of(self: &Arc<Self>, address: IpAddr) -> Arc<Source> {
+    pub(crate) fn find_or_add(self: &Arc<Self>, address: IpAddr) -> Arc<Source> {
         let network = network(address);
         let mut known = lock(&self.known);
         if let Some(source) = known.get(&network).and_then(Weak::upgrade) {
@@ -342,7 +342,7 @@ mod tests {
             ..Bounds::default()
         });
         let place = |source: &Source| Some((source.served.try_take()?, source.try_serve()?));
-        let of = |last: u8| sources.of(Ipv4Addr::new(192, 0, 2, last).into());
+        let of = |last: u8| sources.find_or_add(Ipv4Addr::new(192, 0, 2, last).into());
         let taken = |source: &Source| -> Vec<_> { std::iter::from_fn(|| place(source)).collect() };
         let greedy: Vec<_> = (0..4).map(of).collect();
         let mut held: Vec<_> = greedy.iter().map(|source| taken(source)).collect();
@@ -362,7 +362,7 @@ mod tests {
             ..Bounds::default()
         });
         let all = CommonPlaces::new(256, 64);
-        let of = |last: u8| sources.of(Ipv4Addr::new(192, 0, 2, last).into());
+        let of = |last: u8| sources.find_or_add(Ipv4Addr::new(192, 0, 2, last).into());
         let begun = |source: Arc<Source>| -> Vec<_> {
             let begin = || Some(source.begin().within(&all)).filter(|place| place.admitted);
             std::iter::from_fn(begin).collect()
@@ -379,11 +379,14 @@ mod tests {
             requests_max: 2,
             ..Bounds::default()
         });
-        let source = sources.of(address("2001:db8::1"));
-        let (first, second) = (source.begin(), sources.of(address("2001:db8::2")).begin());
+        let source = sources.find_or_add(address("2001:db8::1"));
+        let (first, second) = (
+            source.begin(),
+            sources.find_or_add(address("2001:db8::2")).begin(),
+        );
         assert!(first.admitted && second.admitted);
         assert!(!source.begin().admitted);
-        assert!(sources.of(address("192.0.2.1")).begin().admitted);
+        assert!(sources.find_or_add(address("192.0.2.1")).begin().admitted);
         drop(first);
         assert!(source.begin().admitted);
         drop((source, second));

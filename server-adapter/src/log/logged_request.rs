@@ -63,11 +63,11 @@ impl<'s> HandledRequest<'s> {
     }
 
     /// Counts the request and logs it, with its response.
-    pub(crate) fn end(mut self, response: &mut Response<OutgoingBody>) {
+    pub(crate) fn finish(mut self, response: &mut Response<OutgoingBody>) {
         self.has_response = true;
         self.count(response.status().as_u16());
         if let Some(logged) = self.logged.take() {
-            logged.end(self.operation, response);
+            logged.log_response(self.operation, response);
         }
     }
 
@@ -132,7 +132,7 @@ impl LoggedRequest {
     }
 
     /// Logs the request with its response. A body that is made while it is sent is logged at its end, when its length is known.
-    fn end(self, operation: Operation, response: &mut Response<OutgoingBody>) {
+    fn log_response(self, operation: Operation, response: &mut Response<OutgoingBody>) {
         let status = response.status().as_u16();
         let line = move |bytes| self.write(operation, status, bytes);
         match response.body().len() {

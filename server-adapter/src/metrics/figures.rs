@@ -14,7 +14,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Reads them. Takes as long as [`Engine::metrics`].
-    pub(crate) fn of(engine: &Engine) -> Self {
+    pub(crate) fn read(engine: &Engine) -> Self {
         Self {
             ready: engine.is_ready(),
             text: engine.metrics(),

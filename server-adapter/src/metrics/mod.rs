@@ -106,7 +106,7 @@ impl Metrics {
 
     /// Counts a connection as long as the result lives.
     pub(crate) fn connected(&self) -> Counted {
-        Counted::of(&self.0.connections)
+        Counted::new(&self.0.connections)
     }
 
     /// Counts a connection that gets less than it wants.
@@ -343,7 +343,7 @@ mod tests {
     fn text(metrics: &Metrics) -> String {
         let builder = Engine::builder().clock(SystemTime::now).seed(1);
         let engine = builder.open_in_memory().unwrap();
-        metrics.text(&Figures::of(&engine), 9)
+        metrics.text(&Figures::read(&engine), 9)
     }
 
     #[test]

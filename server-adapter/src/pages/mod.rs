@@ -86,7 +86,7 @@ async fn content(
         Page::Index => landing::index(headers),
         Page::Icon => landing::icon(),
         #[cfg(feature = "console")]
-        Page::Console => File::at(path)
+        Page::Console => File::find(path)
             .map(|file| file.response(headers))
             .unwrap_or_default(),
     }

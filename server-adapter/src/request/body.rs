@@ -105,7 +105,7 @@ pub(crate) async fn receive(
         Err(Fault::TooLong) => exchange.too_large(),
         Err(Fault::Broken(message)) => exchange.broken(message),
     }
-    share.end(exchange.bytes());
+    share.finish(exchange.bytes());
     Ok(decoded.is_err() && !body.is_end_stream())
 }
 

@@ -137,5 +137,8 @@ pub(crate) fn make_room_for_report(
 /// Counts and logs a response for which there was no room.
 fn note_unread(context: RequestContext<'_>) {
     let source = context.source().network();
-    context.shared.slots.note(RefusedConnection::Unread, source);
+    context
+        .shared
+        .slots
+        .record_refusal(RefusedConnection::Unread, source);
 }

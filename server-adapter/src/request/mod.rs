@@ -95,7 +95,7 @@ pub(crate) async fn respond(
             }
         }
         (None, None) => {
-            let attempt = KeyAttempt::of(shared, progress, &request);
+            let attempt = KeyAttempt::from_request(shared, progress, &request);
             let response = through_engine(context, request, &mut handled).await;
             match attempt {
                 Some(attempt) => attempt.after(shared, options, response),
@@ -111,7 +111,7 @@ pub(crate) async fn respond(
         let headers = response.headers_mut();
         headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
     }
-    handled.end(&mut response);
+    handled.finish(&mut response);
     response
 }
 

@@ -121,7 +121,7 @@ impl OwnRoute {
     fn has_path(&self, path: &str) -> bool {
         #[cfg(feature = "console")]
         if self.own == Own::Page(Page::Console) {
-            return File::at(path).is_some();
+            return File::find(path).is_some();
         }
         let stripped = path.strip_suffix('/').filter(|path| path.len() > 1);
         self.path.eq_ignore_ascii_case(stripped.unwrap_or(path)) || self.segment(path).is_some()

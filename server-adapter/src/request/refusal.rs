@@ -113,7 +113,7 @@ pub(crate) struct KeyAttempt {
 
 impl KeyAttempt {
     /// `None` where the request holds no key.
-    pub(crate) fn of<B>(
+    pub(crate) fn from_request<B>(
         shared: &ServerState,
         progress: &Progress,
         request: &Request<B>,

@@ -124,20 +124,20 @@ impl OutgoingBody {
             source,
             _room: room,
         };
-        Self::of(State::Chunks(Box::new(chunks)))
+        Self::from_state(State::Chunks(Box::new(chunks)))
     }
 
     /// A body of events as they happen.
     pub(crate) fn events(body: EventBody) -> Self {
-        Self::of(State::Events(body))
+        Self::from_state(State::Events(body))
     }
 
     /// The bytes of a file.
     pub(crate) fn file(body: FileBody) -> Self {
-        Self::of(State::File(body))
+        Self::from_state(State::File(body))
     }
 
-    fn of(state: State) -> Self {
+    fn from_state(state: State) -> Self {
         Self {
             state,
             sent: 0,
@@ -210,7 +210,7 @@ impl OutgoingBody {
 
 impl From<Bytes> for OutgoingBody {
     fn from(bytes: Bytes) -> Self {
-        Self::of(if bytes.is_empty() {
+        Self::from_state(if bytes.is_empty() {
             State::Over
         } else {
             State::Whole(bytes)

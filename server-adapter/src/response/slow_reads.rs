@@ -53,17 +53,17 @@ impl SlowReads {
     pub(crate) fn of_all(options: &ServerOptions) -> Self {
         Self {
             give_way: options.slow_reads_give_way,
-            ..Self::with(options.slow_reads_max, 1)
+            ..Self::from_limits(options.slow_reads_max, 1)
         }
     }
 
     /// The bounds of one source, where at most `max` run at once: each source gets at most half.
     pub(crate) fn of_source(max: usize) -> Self {
-        Self::with(max.max(1).div_ceil(2), 2)
+        Self::from_limits(max.max(1).div_ceil(2), 2)
     }
 
     /// Of the responses that are not made yet a source may have one `part`.
-    fn with(running: usize, part: usize) -> Self {
+    fn from_limits(running: usize, part: usize) -> Self {
         let running = running.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             running: Arc::new(Semaphore::new(running)),

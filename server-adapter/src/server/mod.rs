@@ -151,7 +151,7 @@ impl Server {
                 _ = keys_looked_at.tick() => self.shared.keyed_responses.end_refused(&self.shared.engine),
                 Some(_) = connections.join_next() => {}
                 (socket, peer) = self.next() => {
-                    let source = self.shared.sources.of(peer);
+                    let source = self.shared.sources.find_or_add(peer);
                     let progress = Arc::new(Progress::new(peer, source));
                     let Some(slot) = slots.take(&progress) else {
                         continue;

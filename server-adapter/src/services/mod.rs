@@ -78,7 +78,7 @@ pub(crate) async fn respond(
         ..
     } = context;
     let attempt = if service.needs_key() {
-        KeyAttempt::of(shared, progress, &request)
+        KeyAttempt::from_request(shared, progress, &request)
     } else {
         Some(KeyAttempt::from(shared, progress, &request))
     };

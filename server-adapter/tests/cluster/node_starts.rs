@@ -10,7 +10,7 @@ fn file_of_another_fleet_is_not_made_a_node() {
     let refused = fleet.refused(&own, "");
     assert!(refused.contains("has data of its own"), "{refused}");
 
-    let place = fleet.place();
+    let place = fleet.node_folder();
     let mut node = fleet.serve(&place);
     assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
     node.terminate();
@@ -28,7 +28,7 @@ fn file_of_another_fleet_is_not_made_a_node() {
     assert!(done(place.path(), "export workspaces").contains("ws-1"));
 
     // Another node begins that fleet.
-    let another = fleet.place();
+    let another = fleet.node_folder();
     let mut begun = another.serve_with(&other.replace("--node n", "--node m"));
     let refused = format!("serve --listen 127.0.0.1:0 {other}");
     let refused = command(place.path(), &refused).output().unwrap();
@@ -44,7 +44,7 @@ fn file_of_another_fleet_is_not_made_a_node() {
 #[test]
 fn command_that_writes_through_the_log_leaves_no_file_and_no_node() {
     let Some(fleet) = Fleet::begin() else { return };
-    let place = fleet.place();
+    let place = fleet.node_folder();
     let mut node = fleet.serve(&place);
     let elsewhere = tempfile::tempdir().unwrap();
     let issue = format!(
@@ -70,7 +70,7 @@ fn command_that_writes_through_the_log_leaves_no_file_and_no_node() {
 fn node_that_never_reached_the_log_says_so_and_does_not_start() {
     let Some(fleet) = Fleet::begin() else { return };
     fleet.gate.close();
-    let refused = fleet.refused(&fleet.place(), "");
+    let refused = fleet.refused(&fleet.node_folder(), "");
     assert!(
         refused.contains("has to reach the log of the fleet to begin"),
         "{refused}"

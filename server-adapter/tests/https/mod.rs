@@ -101,7 +101,7 @@ fn request(folder: &Path, name: &str, key: &str) {
 }
 
 /// A place with the CA `ca` and a certificate `server` of it; `None` where `openssl` or `curl` is missing.
-pub(crate) fn place() -> Option<Place> {
+pub(crate) fn certificate_folder() -> Option<Place> {
     if !has(&["openssl", "curl"]) {
         return None;
     }

@@ -83,7 +83,7 @@ impl Ledger {
     }
 
     /// Both together.
-    pub(super) fn with(mut self, other: Self) -> Self {
+    pub(super) fn merge(mut self, other: Self) -> Self {
         self.durable.extend(other.durable);
         self.open.extend(other.open);
         self.secrets.extend(other.secrets);

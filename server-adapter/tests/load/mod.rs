@@ -180,7 +180,7 @@ pub(crate) fn write_to(
         let ledgers = clients
             .into_iter()
             .filter_map(|client| client.join().unwrap());
-        ledgers.fold(Ledger::default(), Ledger::with)
+        ledgers.fold(Ledger::default(), Ledger::merge)
     })
 }
 

@@ -33,7 +33,7 @@ impl World {
             .body(Bytes::new());
         let status = engine.handle(request.map_err(message)?).status();
         self.tally.asked += 1;
-        self.note(&format!("a key is used on {index}: {status}"));
+        self.log_line(&format!("a key is used on {index}: {status}"));
         Ok(())
     }
 
@@ -42,7 +42,7 @@ impl World {
             return Ok(());
         };
         let ended = engine.follow(Duration::ZERO);
-        self.note(&format!(
+        self.log_line(&format!(
             "{index} follows: {:?}",
             ended.as_ref().map_err(deskfleet::EngineError::kind)
         ));
@@ -63,7 +63,7 @@ impl World {
             2 | 3 => engine.file_pending().map(drop),
             _ => engine.apply_retention(),
         };
-        self.note(&format!(
+        self.log_line(&format!(
             "upkeep of {index}: {:?}",
             ended.map_err(|error| error.kind())
         ));
@@ -79,7 +79,7 @@ impl World {
         };
         self.now = self.now.plus_seconds(seconds);
         self.set_clocks();
-        self.note(&format!("{seconds} s pass"));
+        self.log_line(&format!("{seconds} s pass"));
     }
 
     pub(super) fn set_clocks(&self) {
@@ -116,17 +116,17 @@ impl World {
                 self.tally.jumps += 1;
             }
         }
-        self.note(&format!("disturbance {way} of {index}"));
+        self.log_line(&format!("disturbance {way} of {index}"));
     }
 
     pub(super) fn stop_or_start(&mut self, index: usize) -> Step {
         let Some(engine) = self.nodes[index].engine.take() else {
-            self.note(&format!("{index} returns"));
+            self.log_line(&format!("{index} returns"));
             self.tally.restarts += 1;
             return self.open(index);
         };
         let closed = engine.close().map_err(|error| error.kind());
-        self.note(&format!("{index} stops: {closed:?}"));
+        self.log_line(&format!("{index} stops: {closed:?}"));
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl World {
         if after < before {
             self.tally.again += 1;
         }
-        self.note(&format!(
+        self.log_line(&format!(
             "power cut of {index}, {how:?}: {before:?} {after:?}"
         ));
         Ok(())
@@ -159,13 +159,13 @@ impl World {
         };
         let disk = Disk::default();
         if let Err(error) = peer.backup_to(disk.backend()) {
-            self.note(&format!("no backup: {:?}", error.kind()));
+            self.log_line(&format!("no backup: {:?}", error.kind()));
             return Ok(());
         }
         self.nodes[index].engine = None;
         self.nodes[index].disk = disk;
         self.tally.joined += 1;
-        self.note(&format!("{index} joins"));
+        self.log_line(&format!("{index} joins"));
         self.open(index)
     }
 }

@@ -41,7 +41,7 @@ impl World {
         if let Some(difference) = digest::difference(&found, &expected) {
             return Err(format!("node {index} at {position} has {difference}"));
         }
-        self.note(&format!("{index} reads as the log has it, at {position}"));
+        self.log_line(&format!("{index} reads as the log has it, at {position}"));
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl World {
     }
 
     /// All is well again; all follow, file, and hold the same.
-    pub(super) fn end(&mut self) -> Step {
+    pub(super) fn check_converged(&mut self) -> Step {
         self.repair()?;
         self.follow_all()?;
         // A node whose clock was set right says so within a second.
@@ -133,7 +133,7 @@ impl World {
             let ended = engine.maintain();
             ended.map_err(|error| format!("node {index} cannot maintain: {error:?}"))?;
             let (what, ending) = write(&engine, &mut self.chance, "the last");
-            self.note(&format!("the last {what} of {index}: {ending:?}"));
+            self.log_line(&format!("the last {what} of {index}: {ending:?}"));
         }
         self.follow_all()?;
         self.compare_all()?;
@@ -181,7 +181,7 @@ impl World {
                 return Err(format!("in the end node {index} has {difference}"));
             }
         }
-        self.note(&expected);
+        self.log_line(&expected);
         if !expected.contains("problems: []") {
             return Err("the check finds problems".to_owned());
         }

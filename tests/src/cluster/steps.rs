@@ -27,7 +27,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    fn of<T>(result: Result<T>) -> Self {
+    fn from_result<T>(result: Result<T>) -> Self {
         match result {
             Ok(_) => Self::Done,
             Err(error) if error.kind() == ErrorKind::Indeterminate => Self::Unknown,
@@ -42,17 +42,23 @@ pub fn write(engine: &Engine, chance: &mut Rng, mark: &str) -> (&'static str, En
     match chance.u32(..20) {
         0..4 => (
             "put",
-            Ending::of(engine.override_workspace(workspace(chance, desk, mark))),
+            Ending::from_result(engine.override_workspace(workspace(chance, desk, mark))),
         ),
-        4..8 => ("act", Ending::of(engine.act(action(chance, desk, mark)))),
-        8 | 9 => ("hold", Ending::of(engine.place_hold(desk, mark, None))),
+        4..8 => (
+            "act",
+            Ending::from_result(engine.act(action(chance, desk, mark))),
+        ),
+        8 | 9 => (
+            "hold",
+            Ending::from_result(engine.place_hold(desk, mark, None)),
+        ),
         10 => {
             let key = NewKey {
                 name: mark.to_owned(),
                 scopes: [Scope::Read].into_iter().collect(),
                 expires: None,
             };
-            ("issue", Ending::of(engine.issue_key(key)))
+            ("issue", Ending::from_result(engine.issue_key(key)))
         }
         11 | 12 => ("import", import(engine, chance, mark)),
         _ => ("telemetry", telemetry(engine, chance, mark)),
@@ -63,14 +69,17 @@ pub fn write(engine: &Engine, chance: &mut Rng, mark: &str) -> (&'static str, En
 pub fn plain_write(engine: &Engine, chance: &mut Rng) -> (&'static str, Ending) {
     let desk = chance.choice(DESKS).unwrap_or("ws-1");
     match chance.u32(..6) {
-        0 => ("release", Ending::of(engine.release_hold(desk))),
-        1 => ("remove", Ending::of(engine.remove_workspace(desk))),
+        0 => ("release", Ending::from_result(engine.release_hold(desk))),
+        1 => ("remove", Ending::from_result(engine.remove_workspace(desk))),
         2 => {
             let key = chance.choice(engine.keys());
             let revoked = key.map(|key| engine.force_revoke_key(key.id));
-            ("revoke", revoked.map_or(Ending::Nothing, Ending::of))
+            (
+                "revoke",
+                revoked.map_or(Ending::Nothing, Ending::from_result),
+            )
         }
-        _ => ("end", end(engine, chance)),
+        _ => ("end", end_action(engine, chance)),
     }
 }
 
@@ -99,7 +108,7 @@ fn action(chance: &mut Rng, desk: &str, mark: &str) -> ActionRequest {
     }
 }
 
-fn end(engine: &Engine, chance: &mut Rng) -> Ending {
+fn end_action(engine: &Engine, chance: &mut Rng) -> Ending {
     let Ok(pending) = engine.pending_actions() else {
         return Ending::Nothing;
     };
@@ -107,9 +116,9 @@ fn end(engine: &Engine, chance: &mut Rng) -> Ending {
         return Ending::Nothing;
     };
     if chance.bool() {
-        return Ending::of(engine.complete_action(pending.id));
+        return Ending::from_result(engine.complete_action(pending.id));
     }
-    Ending::of(engine.fail_action(pending.id, FailedState::Error, Some("a disk")))
+    Ending::from_result(engine.fail_action(pending.id, FailedState::Error, Some("a disk")))
 }
 
 fn import(engine: &Engine, chance: &mut Rng, mark: &str) -> Ending {
@@ -121,7 +130,7 @@ fn import(engine: &Engine, chance: &mut Rng, mark: &str) -> Ending {
     let desks = &DESKS[..chance.usize(1..DESKS.len())];
     match engine.import_workspaces(desks.iter().map(|id| patch(id))) {
         Ok(report) if report.upserted == 0 => Ending::Nothing,
-        ended => Ending::of(ended),
+        ended => Ending::from_result(ended),
     }
 }
 
@@ -162,5 +171,5 @@ fn telemetry(engine: &Engine, chance: &mut Rng, mark: &str) -> Ending {
             engine.record_all(&records)
         }
     };
-    Ending::of(ended)
+    Ending::from_result(ended)
 }

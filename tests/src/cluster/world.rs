@@ -153,7 +153,7 @@ impl World {
         Ok(world)
     }
 
-    pub(super) fn note(&mut self, text: &str) {
+    pub(super) fn log_line(&mut self, text: &str) {
         let _ = writeln!(self.transcript, "{text}");
     }
 
@@ -187,7 +187,8 @@ impl World {
     /// # Errors
     /// Which promise was broken and how.
     pub fn finish(mut self) -> Result<Outcome, String> {
-        self.end().map_err(|broken| self.broken(&broken))?;
+        self.check_converged()
+            .map_err(|broken| self.broken(&broken))?;
         Ok(Outcome {
             transcript: self.transcript,
             tally: self.tally,
@@ -239,7 +240,7 @@ impl World {
         };
         let mark = format!("mark{:06}", self.writes.len());
         let (what, ending) = write(&engine, &mut self.chance, &mark);
-        self.note(&format!("{mark} {what} through {index}: {ending:?}"));
+        self.log_line(&format!("{mark} {what} through {index}: {ending:?}"));
         self.count(ending);
         if ending == Ending::Done {
             let position = engine.position().unwrap_or_default();
@@ -261,7 +262,7 @@ impl World {
         };
         let (what, ending) = plain_write(&engine, &mut self.chance);
         self.count(ending);
-        self.note(&format!("{what} through {index}: {ending:?}"));
+        self.log_line(&format!("{what} through {index}: {ending:?}"));
     }
 
     fn count(&mut self, ending: Ending) {

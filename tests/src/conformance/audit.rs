@@ -24,7 +24,7 @@ pub(super) struct Row {
 
 impl Row {
     /// A row about `ws-1` of `jdoe`, requested with the key of the service desk at the beginning of the case.
-    pub(super) fn of(action: &'static str, result: &'static str) -> Self {
+    pub(super) fn new(action: &'static str, result: &'static str) -> Self {
         let null = || "null".to_owned();
         Self {
             time: super::case::NOW,
@@ -44,7 +44,7 @@ impl Row {
 
     /// A refusal with a code.
     pub(super) fn refused(action: &'static str, code: &str) -> Self {
-        let row = Self::of(action, "Refused");
+        let row = Self::new(action, "Refused");
         Self {
             detail: format!("{code:?}"),
             new: "«_»".to_owned(),
@@ -207,7 +207,7 @@ fn ten_thousand() -> Case {
 /// The four keys of every case, which the host issued: no key name, the requester is the host.
 fn host_rows() -> Case {
     let row = |name: &str| {
-        let row = Row::of("IssueKey", "Completed").unknown_workspace("null");
+        let row = Row::new("IssueKey", "Completed").unknown_workspace("null");
         Row {
             requester: "host".to_owned(),
             completed: "«_»".to_owned(),
@@ -228,7 +228,7 @@ fn key_rows() -> Case {
         key: "\"operator-desk\"",
         completed: "«_»".to_owned(),
         detail: format!("{detail:?}"),
-        ..Row::of(action, result).unknown_workspace("null")
+        ..Row::new(action, result).unknown_workspace("null")
     };
     Case::new(ROW, "keys issued and revoked through the operator surface")
         .call(
@@ -335,7 +335,7 @@ fn repeated_refusals() -> Case {
         completed: "\"2026-11-20T12:01:00Z\"".to_owned(),
         time: "2026-11-20T12:01:00Z",
         detail: detail.to_owned(),
-        ..Row::of("TerminateWorkSpace", "NoChange").before("TERMINATED")
+        ..Row::new("TerminateWorkSpace", "NoChange").before("TERMINATED")
     };
     let terminate = || call("POST act /api/Actions/TerminateWorkSpace?workSpaceId=ws-1").empty(200);
     let without_scope = || {

@@ -44,7 +44,7 @@ fn rows() -> Case {
         requester: "host".to_owned(),
         key: "null",
         completed: format!("{NOW:?}"),
-        ..Row::of("PlaceLitigationHold", "Completed").states("AVAILABLE", "AVAILABLE")
+        ..Row::new("PlaceLitigationHold", "Completed").states("AVAILABLE", "AVAILABLE")
     };
     Case::new(ROW, "newest first, with the number of the key")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
@@ -137,8 +137,8 @@ fn times() -> Case {
 
 /// An action that has ended by the clock is found by its outcome, whether or not that is written.
 fn ended() -> Case {
-    let running = Row::of("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
-    let done = Row::of("RebootWorkSpace", "Completed")
+    let running = Row::new("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
+    let done = Row::new("RebootWorkSpace", "Completed")
         .states("AVAILABLE", "AVAILABLE")
         .completed("2026-11-20T12:02:00Z");
     let of = |result: &str| list(&format!("?action=RebootWorkSpace&result={result}"));

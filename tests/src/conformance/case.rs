@@ -199,7 +199,7 @@ impl Case {
 
     /// Appends [`Step::At`].
     #[must_use]
-    pub fn at(self, time: &str) -> Self {
+    pub fn set_time(self, time: &str) -> Self {
         self.step(Step::At(time.parse().expect("a date-time")))
     }
 

@@ -71,7 +71,7 @@ fn every_change(from: &'static str) -> Case {
         case = case.reset(&of_type("STOPPED", from));
         case = match bound {
             _ if from == to => {
-                let row = Row::of("ChangeComputeType", "NoChange").states("STOPPED", "STOPPED");
+                let row = Row::new("ChangeComputeType", "NoChange").states("STOPPED", "STOPPED");
                 let row = Row {
                     time: "«_»", ..row
                 }

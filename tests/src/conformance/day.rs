@@ -31,7 +31,7 @@ fn item(what: &str, time: &str) -> String {
 }
 
 /// Records an activity of an instance that resolves to no workspace.
-fn at(case: Case, what: &str, time: &str) -> Case {
+fn record_activity(case: Case, what: &str, time: &str) -> Case {
     case.record(activity("none", "nobody", what, time))
 }
 
@@ -44,7 +44,7 @@ fn window() -> Case {
         ("now", "2026-11-20T12:00:00Z"),
         ("too-new", "2026-11-20T12:00:00.0000001Z"),
     ] {
-        case = at(case, what, time);
+        case = record_activity(case, what, time);
     }
     let items = [
         item("now", "2026-11-20T12:00:00Z"),
@@ -57,8 +57,8 @@ fn window() -> Case {
 
 fn moving_window() -> Case {
     let (old, new) = ("2026-11-19T12:00:01Z", "2026-11-20T12:00:01Z");
-    at(
-        at(
+    record_activity(
+        record_activity(
             Case::new(ROW, "the window moves with the clock, forward and back"),
             "old",
             old,
@@ -80,9 +80,9 @@ fn moving_window() -> Case {
 /// Newest first; of two at one time, the one received later comes first.
 fn order() -> Case {
     let [nine, ten] = ["2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z"];
-    let case = at(Case::new(ROW, "newest first"), "first", nine).clock(1);
-    let case = at(case, "latest", ten).file().clock(1);
-    let case = at(case, "second", nine);
+    let case = record_activity(Case::new(ROW, "newest first"), "first", nine).clock(1);
+    let case = record_activity(case, "latest", ten).file().clock(1);
+    let case = record_activity(case, "second", nine);
     let items = [
         item("latest", ten),
         item("second", nine),
@@ -150,18 +150,18 @@ fn as_posted() -> Case {
 fn times_that_are_not_believed() -> Case {
     let (believed, ahead) = ("2026-11-21T12:00:00Z", "2026-11-21T12:00:00.0000001Z");
     let old = "2001-01-01T00:00:00Z";
-    let case = at(
+    let case = record_activity(
         Case::new("6 times", "far ahead and far back"),
         "believed",
         believed,
     );
-    let case = at(case, "ahead", ahead).clock(1);
-    let case = at(case, "old", old);
+    let case = record_activity(case, "ahead", ahead).clock(1);
+    let case = record_activity(case, "old", old);
     let items = [item("old", old), item("ahead", ahead)].join(",");
     case.call(day(&items))
         .file()
         .call(day(&items))
-        .at(believed)
+        .set_time(believed)
         .call(day(
             &[item("believed", believed), item("old", old)].join(",")
         ))
@@ -169,16 +169,16 @@ fn times_that_are_not_believed() -> Case {
 
 fn repetition() -> Case {
     let time = "2026-11-20T10:00:00Z";
-    let case = at(
+    let case = record_activity(
         Case::new("6 durable", "a retry shows once, before and after filing"),
         "Logon",
         time,
     );
-    let case = at(case, "Logon", time)
+    let case = record_activity(case, "Logon", time)
         .call(day(&item("Logon", time)))
         .file();
     let case = case.call(day(&item("Logon", time))).clock(60);
-    let case = at(case, "Logon", time)
+    let case = record_activity(case, "Logon", time)
         .call(day(&item("Logon", time)))
         .file();
     case.call(day(&item("Logon", time)))

@@ -59,7 +59,7 @@ fn dispatch_by(instance: &str) -> Call {
     ))
 }
 
-fn note(attempt: u32, text: &str) -> Call {
+fn post_note(attempt: u32, text: &str) -> Call {
     call("POST admin /operator/actions/«id»/note")
         .json(format!(r#"{{"attempt":{attempt},"requestId":"{text}"}}"#))
 }
@@ -76,15 +76,15 @@ fn attempts() -> Case {
     let noted = dispatched(1, 10, "aws", r#""r-2""#);
     let second = dispatched(2, 30, "desk", "null");
     rebooting("attempts of an action")
-        .call(note(1, "r-1").refused("InvalidResourceState"))
+        .call(post_note(1, "r-1").refused("InvalidResourceState"))
         .call(dispatch("aws", 2).refused("InvalidResourceState"))
         .clock(10)
         .call(dispatch("aws", 1).gives_json(&first))
         .clock(10)
         .call(dispatch("aws", 1).gives_json(&first))
         .call(dispatch("desk", 1).refused("InvalidResourceState"))
-        .call(note(1, "r-1"))
-        .call(note(1, "r-2"))
+        .call(post_note(1, "r-1"))
+        .call(post_note(1, "r-2"))
         .call(list("").gives_json(outbox(&noted)))
         .clock(10)
         .call(dispatch("desk", 3).refused("InvalidResourceState"))
@@ -104,16 +104,16 @@ fn two_processes() -> Case {
         .call(dispatch("aws", 1).refused("InvalidResourceState"))
         .call(dispatch("aws", 2).gives_any())
         .call(dispatch_by(r#""4f""#).refused("InvalidResourceState"))
-        .call(note(1, "r-1").refused("InvalidResourceState"))
-        .call(note(3, "r-1").refused("InvalidResourceState"))
-        .call(note(2, "r-1"))
+        .call(post_note(1, "r-1").refused("InvalidResourceState"))
+        .call(post_note(3, "r-1").refused("InvalidResourceState"))
+        .call(post_note(2, "r-1"))
 }
 
 /// What is not there, has ended or was cancelled is not dispatched.
 fn refused() -> Case {
     let ended = |case: Case| {
         case.call(dispatch("aws", 1).refused("InvalidResourceState"))
-            .call(note(1, "r-1").refused("InvalidResourceState"))
+            .call(post_note(1, "r-1").refused("InvalidResourceState"))
     };
     let case = rebooting("what cannot be dispatched");
     let case = ["999999", "0", "-1", "x", "99999999999999999999999"]
@@ -223,7 +223,7 @@ fn audit_at_the_end() -> Case {
     let row = |result: &'static str, state: &'static str, detail: &str| Row {
         detail: format!("\"{detail}\""),
         completed: "«_»".to_owned(),
-        ..Row::of("RebootWorkSpace", result).states("AVAILABLE", state)
+        ..Row::new("RebootWorkSpace", result).states("AVAILABLE", state)
     };
     let case = rebooting("the provider in the audit")
         .call(dispatch("aws", 1).gives_any())

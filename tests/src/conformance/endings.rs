@@ -105,7 +105,7 @@ fn removed() -> Case {
         previous: open(),
         new: open(),
         completed: open(),
-        ..Row::of("RemoveWorkSpaceDbEntry", "Completed")
+        ..Row::new("RemoveWorkSpaceDbEntry", "Completed")
     };
     let case = Case::new(
         "4 RemoveWorkSpaceDbEntry",
@@ -159,7 +159,7 @@ fn outbox_shape() -> Case {
         let text = details(&desk("ws-1", action.via, "jdoe"));
         let view = format!(r#"{{"workSpace":{text},"transition":{item},"litigationHold":null}}"#);
         case = case
-            .at(super::case::NOW)
+            .set_time(super::case::NOW)
             .reset(&desk("ws-1", "AVAILABLE", "jdoe"))
             .call(act(action))
             .call(actions(&item))
@@ -233,7 +233,7 @@ fn completed_early(action: &super::lifecycle::Documented) -> Case {
     } else {
         "STANDARD"
     };
-    let row = Row::of(action.action, "Completed")
+    let row = Row::new(action.action, "Completed")
         .states(start_state(action), action.then)
         .completed("2026-11-20T12:00:30Z");
     Case::new(
@@ -257,7 +257,7 @@ fn completed_early(action: &super::lifecycle::Documented) -> Case {
 }
 
 fn failed((body, state): (&'static str, &'static str)) -> Case {
-    let row = Row::of("ChangeComputeType", "Failed")
+    let row = Row::new("ChangeComputeType", "Failed")
         .states("AVAILABLE", state)
         .completed("2026-11-20T12:00:30Z");
     let message = Row {
@@ -275,7 +275,7 @@ fn failed((body, state): (&'static str, &'static str)) -> Case {
         "application/json"
     };
     let start = |case: Case| {
-        case.at(super::case::NOW)
+        case.set_time(super::case::NOW)
             .reset(&desk("ws-1", "AVAILABLE", "jdoe"))
             .call(act(&ACTIONS[6]))
             .call(call("GET admin /operator/actions").gives_any())

@@ -28,7 +28,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn place(body: &str) -> Call {
+fn put_hold(body: &str) -> Call {
     call(&format!("PUT admin {HOLD}")).json(body)
 }
 
@@ -51,7 +51,7 @@ fn by_operator(action: &'static str, result: &'static str) -> Row {
         new: "«_»".to_owned(),
         completed: "«_»".to_owned(),
         detail: "«_»".to_owned(),
-        ..Row::of(action, result)
+        ..Row::new(action, result)
     }
 }
 
@@ -59,7 +59,7 @@ fn placed_and_released() -> Case {
     let hold = r#"{"matter":"Doe v. Roe","reason":"Subpoena 12","placedBy":"operator-desk","placedAt":"2026-11-20T12:00:00Z"}"#;
     Case::new("7 litigation hold", "placed, seen, released")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
-        .call(place(r#"{"matter":"Doe v. Roe","reason":"Subpoena 12"}"#).gives(view(hold)))
+        .call(put_hold(r#"{"matter":"Doe v. Roe","reason":"Subpoena 12"}"#).gives(view(hold)))
         .call(newest(&[by_operator("PlaceLitigationHold", "Completed")]))
         .clock(60)
         .call(call("GET admin /operator/workspaces/ws-1").gives(view(hold)))
@@ -78,9 +78,9 @@ fn replaced() -> Case {
         "placing on a held workspace replaces matter and reason",
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
-    .call(place(r#"{"matter":"A","reason":"x"}"#).gives_any())
+    .call(put_hold(r#"{"matter":"A","reason":"x"}"#).gives_any())
     .clock(60)
-    .call(place(r#"{"matter":"B"}"#).gives_json(view(hold)))
+    .call(put_hold(r#"{"matter":"B"}"#).gives_json(view(hold)))
     .call(call("GET admin /operator/workspaces/ws-1").gives_json(view(hold)))
     .call(release().gives(view("null")))
     .call(release().refused("NotFound"))
@@ -136,7 +136,7 @@ fn bodies() -> Case {
         r#"{"matter":"A""#,
         r#"{"matter":"A","matter":"B"}"#,
     ] {
-        case = case.call(place(bad).refused("InvalidBody"));
+        case = case.call(put_hold(bad).refused("InvalidBody"));
     }
     for content_type in ["", "text/plain", "application/x-ndjson"] {
         let typed = call(&format!("PUT admin {HOLD}")).body(content_type, r#"{"matter":"A"}"#);
@@ -147,7 +147,7 @@ fn bodies() -> Case {
         r#"{"matter":"A","reason":null}"#,
         r#"{"Matter":"A","Reason":"B","other":[1]}"#,
     ] {
-        case = case.call(place(good).gives_any());
+        case = case.call(put_hold(good).gives_any());
     }
     case.call(
         call(&format!("PUT admin {HOLD}"))
@@ -166,9 +166,9 @@ fn lengths() -> Case {
         "matter and reason up to 256 code points",
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
-    .call(place(&format!(r#"{{"matter":"{fits}","reason":"{fits}"}}"#)).gives(view(&hold)))
-    .call(place(&format!(r#"{{"matter":"{long}"}}"#)).refused("InvalidBody"))
-    .call(place(&format!(r#"{{"matter":"A","reason":"{long}"}}"#)).refused("InvalidBody"))
+    .call(put_hold(&format!(r#"{{"matter":"{fits}","reason":"{fits}"}}"#)).gives(view(&hold)))
+    .call(put_hold(&format!(r#"{{"matter":"{long}"}}"#)).refused("InvalidBody"))
+    .call(put_hold(&format!(r#"{{"matter":"A","reason":"{long}"}}"#)).refused("InvalidBody"))
     .call(call("GET admin /operator/workspaces/ws-1").gives(view(&hold)))
 }
 

@@ -319,7 +319,7 @@ fn audited() -> Case {
         requester: "operator-desk".to_owned(),
         key: "\"operator-desk\"",
         detail: detail.to_owned(),
-        ..Row::of(action, "Completed").completed(super::case::NOW)
+        ..Row::new(action, "Completed").completed(super::case::NOW)
     };
     let import = |detail: &str| row("ImportWorkSpaces", detail).unknown_workspace("null");
     let lines = [
@@ -363,7 +363,7 @@ fn broken_after_parts() -> Case {
         key: "\"operator-desk\"",
         completed: "«_»".to_owned(),
         detail: "\"2000 created, 0 updated, 0 rejected\"".to_owned(),
-        ..Row::of("ImportWorkSpaces", "Failed").unknown_workspace("null")
+        ..Row::new("ImportWorkSpaces", "Failed").unknown_workspace("null")
     };
     Case::new(MERGES, "a body that breaks off after 2500")
         .call(bulk("", format!("[{}", many.join(","))).refused("InvalidBody"))

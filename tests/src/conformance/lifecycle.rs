@@ -109,7 +109,7 @@ fn in_state(state: &'static str, action: &Documented, effect: char) -> Case {
     match effect {
         '>' => accepted(case, state, action),
         '=' => {
-            let row = Row::of(action.action, "NoChange")
+            let row = Row::new(action.action, "NoChange")
                 .states(state, state)
                 .completed(super::case::NOW);
             case.call(act(action))
@@ -128,8 +128,8 @@ fn in_state(state: &'static str, action: &Documented, effect: char) -> Case {
 /// 200; the transitional state at the very next read; the outcome at the due time and not a tick before; reads at any
 /// later time, and with a clock set back.
 fn accepted(case: Case, state: &str, action: &Documented) -> Case {
-    let running = Row::of(action.action, "Accepted").states(state, action.via);
-    let done = Row::of(action.action, "Completed")
+    let running = Row::new(action.action, "Accepted").states(state, action.via);
+    let done = Row::new(action.action, "Completed")
         .states(state, action.then)
         .completed(action.ends);
     let almost = action.seconds - 1;
@@ -163,7 +163,7 @@ fn during(first: &Documented, second: &Documented) -> Case {
     )
     .put(desk_in(state, "STANDARD"))
     .call(act(first));
-    let running = Row::of(first.action, "Accepted").states(state, first.via);
+    let running = Row::new(first.action, "Accepted").states(state, first.via);
     if second.action != "TerminateWorkSpace" {
         let row = Row::refused(second.action, "OperationInProgress").before(first.via);
         return case
@@ -172,7 +172,7 @@ fn during(first: &Documented, second: &Documented) -> Case {
             .call(newest(&[row, running]));
     }
     if first.action == "TerminateWorkSpace" {
-        let row = Row::of(second.action, "NoChange").states(first.via, first.via);
+        let row = Row::new(second.action, "NoChange").states(first.via, first.via);
         return case
             .clock(299)
             .call(act(second))
@@ -192,7 +192,7 @@ fn during(first: &Documented, second: &Documented) -> Case {
         ..running
     }
     .states(state, "«_»");
-    let row = Row::of(second.action, "Accepted").states(first.via, "TERMINATING");
+    let row = Row::new(second.action, "Accepted").states(first.via, "TERMINATING");
     case.call(act(second))
         .call(is("TERMINATING", "STANDARD"))
         .call(newest(&[row, cancelled]))

@@ -282,7 +282,7 @@ fn put_against_a_transition() -> Case {
         let text = details(&desk("ws-1", state, "jdoe"));
         call(&format!("PUT admin /operator/workspaces/ws-1{query}")).json(text)
     };
-    let row = Row::of("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
+    let row = Row::new("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
     let cancelled = Row {
         result: "Cancelled",
         new: "«_»".to_owned(),
@@ -295,7 +295,7 @@ fn put_against_a_transition() -> Case {
         key: "\"operator-desk\"",
         completed: "«_»".to_owned(),
         detail: detail.to_owned(),
-        ..Row::of("UpdateWorkSpace", result)
+        ..Row::new("UpdateWorkSpace", result)
     };
     let same = by_operator("NoChange", "null").states("REBOOTING", "REBOOTING");
     let refused =

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::fixtures::activity;
-use super::query_series::{end, get, sample, without_values};
+use super::query_series::{get, members_after_rows, sample, without_values};
 
 /// Every case of this area.
 pub(super) fn cases() -> Vec<Case> {
@@ -23,7 +23,11 @@ fn cells(counted: &[(u32, u32, u32, u32)]) -> String {
 }
 
 fn heatmap(counted: &[(u32, u32, u32, u32)], warnings: &str) -> String {
-    format!(r#"{{"rows":[{}],{}}}"#, cells(counted), end(warnings, ""))
+    format!(
+        r#"{{"rows":[{}],{}}}"#,
+        cells(counted),
+        members_after_rows(warnings, "")
+    )
 }
 
 /// 2026-11-20 is a Friday. The users of an instance count in all its hours of their day.

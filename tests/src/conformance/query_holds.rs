@@ -14,7 +14,7 @@ fn get(query: &str) -> Call {
     call(&format!("GET read /query/holds{query}"))
 }
 
-fn place(id: &str, body: &str) -> Call {
+fn put_hold(id: &str, body: &str) -> Call {
     call(&format!(
         "PUT admin /operator/workspaces/{id}/litigation-hold"
     ))
@@ -44,12 +44,12 @@ fn held(title: &'static str) -> Case {
             bare,
             desk("ws-4", "STOPPED", "jdoe"),
         ])
-        .call(place(
+        .call(put_hold(
             "ws-4",
             r#"{"matter":"Doe v. Roe","reason":"Subpoena 12"}"#,
         ))
         .clock(60)
-        .call(place("ws-1", r#"{"matter":"lee v. Example"}"#))
+        .call(put_hold("ws-1", r#"{"matter":"lee v. Example"}"#))
         .clock(60)
         .hold("ws-3")
 }

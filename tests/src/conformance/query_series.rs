@@ -24,14 +24,14 @@ pub(super) fn get(query: &str) -> Call {
 }
 
 /// The members after the rows.
-pub(super) fn end(warnings: &str, more: &str) -> String {
+pub(super) fn members_after_rows(warnings: &str, more: &str) -> String {
     format!(
         r#""nextToken":null,"hasMore":false,"at":"2026-11-20T12:00:00Z","warnings":[{warnings}]{more}"#
     )
 }
 
 fn page(rows: &str, warnings: &str, step: u32) -> String {
-    let end = end(warnings, &format!(r#","stepSeconds":{step}"#));
+    let end = members_after_rows(warnings, &format!(r#","stepSeconds":{step}"#));
     format!(r#"{{"rows":[{rows}],{end}}}"#)
 }
 
@@ -281,19 +281,19 @@ fn startups() -> Case {
         )
         .call(get("startup?from=-2h&to=-1h&step=1s").gives(format!(
             r#"{{"rows":[{empty}],{}}}"#,
-            end(
+            members_after_rows(
                 r#""The step was raised to 1h, as the fleet is stored by the hour.""#,
                 r#","stepSeconds":3600,"slowest":[]"#
             )
         )))
         .call(get("startup?from=2026-11-19").gives(format!(
             r#"{{"rows":[{rows}],{}}}"#,
-            end("", &format!("{days}[{}]", slowest.join(",")))
+            members_after_rows("", &format!("{days}[{}]", slowest.join(",")))
         )))
         .call(
             get("startup?from=2026-11-20&region=x&fields=count").gives(format!(
                 r#"{{"rows":[{{"count":0}}],{}}}"#,
-                end("", &format!("{days}[]"))
+                members_after_rows("", &format!("{days}[]"))
             )),
         )
 }

@@ -102,7 +102,7 @@ fn received(second: usize) -> String {
 fn upkeep() -> Case {
     let post = || call("POST - /api/Stats/Post").json("{}");
     Case::new("6 queue", "upkeep files every ten seconds of the clock")
-        .at("2026-11-20T12:00:00Z")
+        .set_time("2026-11-20T12:00:00Z")
         .call(post())
         .maintain()
         .call(queued("0"))
@@ -116,7 +116,7 @@ fn upkeep() -> Case {
         .maintain()
         .call(queued("0"))
         .call(post())
-        .at("2026-11-20T11:00:00Z")
+        .set_time("2026-11-20T11:00:00Z")
         .maintain()
         .call(queued("0"))
         .call(post())

@@ -160,11 +160,11 @@ fn a_clock_that_was_wrong_before() -> [Case; 2] {
         .call(there());
     let unset = posted("a clock that was not set for a while")
         .maintain()
-        .at("1970-01-01T00:00:00Z")
+        .set_time("1970-01-01T00:00:00Z")
         .maintain()
         .clock(3600)
         .maintain()
-        .at("2026-11-21T12:00:00Z")
+        .set_time("2026-11-21T12:00:00Z")
         .maintain()
         .call(there())
         .days(32)
@@ -225,9 +225,15 @@ fn clock_behind() -> Case {
     let record = || stats("i", "jdoe", 1, "2026-11-20T11:00:00Z");
     let case = Case::new("9 time of a record", "behind the last sweep").maintain();
     let case = case.clock(-60 * DAY).maintain().record(record()).file();
-    let case = case.call(at_eleven()).at("1971-01-01T00:00:00Z").maintain();
+    let case = case
+        .call(at_eleven())
+        .set_time("1971-01-01T00:00:00Z")
+        .maintain();
     let case = case.record(record()).file().call(at_eleven());
-    let case = case.at("2026-11-20T12:00:00Z").maintain().record(record());
+    let case = case
+        .set_time("2026-11-20T12:00:00Z")
+        .maintain()
+        .record(record());
     two_days(case.file().call(at_eleven())).call(at_eleven())
 }
 
@@ -241,7 +247,7 @@ fn clock_behind_for_a_day() -> Case {
     let case = Case::new("9 time of a record", "behind for more than a day");
     let case = two_days(case.maintain().clock(-60 * DAY));
     let case = case.record(stats("i", "jdoe", 1, "2026-11-20T11:00:00Z"));
-    let case = case.file().call(there()).at("2026-11-20T12:00:00Z");
+    let case = case.file().call(there()).set_time("2026-11-20T12:00:00Z");
     let case = two_days(two_days(case.call(there())));
     case.days(25)
         .call(there())

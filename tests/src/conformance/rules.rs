@@ -143,7 +143,7 @@ fn requesters() -> Case {
     for (query, requester) in rows {
         let row = Row {
             requester: requester.to_owned(),
-            ..Row::of("RebootWorkSpace", "Accepted")
+            ..Row::new("RebootWorkSpace", "Accepted")
         };
         case = case
             .reset(&desk("ws-1", "AVAILABLE", "jdoe"))
@@ -217,7 +217,7 @@ fn configured_durations() -> Case {
 /// REBOOTING may be rebooted again after 20 minutes, whatever caused that state.
 fn stuck_reboots() -> [Case; 2] {
     let reboot = || act(&ACTIONS[0]);
-    let accepted = Row::of("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
+    let accepted = Row::new("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
     let cancelled = Row {
         result: "Cancelled",
         completed: "«_»".to_owned(),

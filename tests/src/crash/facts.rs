@@ -35,7 +35,7 @@ impl Facts {
     ///
     /// # Errors
     /// What could not be read.
-    pub fn of(engine: &Engine) -> deskfleet::Result<Self> {
+    pub fn read(engine: &Engine) -> deskfleet::Result<Self> {
         let mut parts = Vec::new();
         let mut add = |name: &str, part: Part| parts.push((name.to_owned(), part));
         for (name, list) in [("all", WorkspaceList::All), ("held", WorkspaceList::OnHold)] {

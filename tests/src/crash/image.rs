@@ -65,14 +65,14 @@ pub struct Fates {
 
 impl Fates {
     /// Different ones.
-    pub fn of(store: Fate, queue: Fate) -> Self {
+    pub fn from_parts(store: Fate, queue: Fate) -> Self {
         Self { store, queue }
     }
 }
 
 impl From<Fate> for Fates {
     fn from(fate: Fate) -> Self {
-        Self::of(fate, fate)
+        Self::from_parts(fate, fate)
     }
 }
 
@@ -87,7 +87,7 @@ impl FromStr for Fates {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (store, queue) = text.split_once('+').unwrap_or((text, text));
-        Ok(Self::of(store.parse()?, queue.parse()?))
+        Ok(Self::from_parts(store.parse()?, queue.parse()?))
     }
 }
 
@@ -198,7 +198,7 @@ impl File {
                 .for_each(|change| apply(&mut image, change)),
             Fate::Mixed(seed) => {
                 let mut seed = Seed::new(seed);
-                let chance = seed.of(&[20, 50, 90]);
+                let chance = seed.choose(&[20, 50, 90]);
                 for change in &self.pending {
                     if seed.percent(chance) {
                         apply(&mut image, change);
@@ -207,7 +207,7 @@ impl File {
             }
             Fate::Torn(seed) => {
                 let mut seed = Seed::new(seed);
-                let chance = seed.of(&[20, 50, 90, 98]);
+                let chance = seed.choose(&[20, 50, 90, 98]);
                 for change in &self.pending {
                     tear(&mut image, change, || seed.percent(chance));
                 }

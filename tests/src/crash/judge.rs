@@ -24,14 +24,14 @@ pub fn judge(image: impl Into<Contents>, scene: &Scene, setup: &Setup) -> Result
 /// # Errors
 /// What is wrong with it.
 pub fn judge_disk(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
-    let judged = catch_unwind(AssertUnwindSafe(|| look(disk, scene, setup)));
+    let judged = catch_unwind(AssertUnwindSafe(|| check_image(disk, scene, setup)));
     judged.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(format!("a panic: {}", text.unwrap_or_default()))
     })
 }
 
-fn look(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
+fn check_image(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
     let open = |what: &str| {
         let builder = Engine::builder().clock(ManualClock::new(scene.now));
         let opened = setup.queue.open(builder.seed(77), &setup.config, disk);
@@ -39,7 +39,7 @@ fn look(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
     };
     let engine = open("it does not open")?;
     let facts =
-        Facts::of(&engine).map_err(|error| format!("unreadable: {}", error_chain(&error)))?;
+        Facts::read(&engine).map_err(|error| format!("unreadable: {}", error_chain(&error)))?;
     let allowed = if scene.whole {
         facts == scene.before || facts == scene.after || scene.others.contains(&facts)
     } else {
@@ -53,12 +53,12 @@ fn look(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
         ));
     }
     goes_on(&engine, scene)?;
-    let facts = Facts::of(&engine).map_err(|error| error_chain(&error))?;
+    let facts = Facts::read(&engine).map_err(|error| error_chain(&error))?;
     engine
         .close()
         .map_err(|error| format!("it does not close: {}", error_chain(&error)))?;
     let engine = open("closed, it does not open")?;
-    let closed = Facts::of(&engine).map_err(|error| error_chain(&error))?;
+    let closed = Facts::read(&engine).map_err(|error| error_chain(&error))?;
     let differences = facts.differences(&closed);
     if differences.is_empty() {
         Ok(())

@@ -67,7 +67,7 @@ fn activity(number: usize, text: &str) -> Record {
 }
 
 fn facts(engine: &Engine) -> Facts {
-    Facts::of(engine).expect("a good disk")
+    Facts::read(engine).expect("a good disk")
 }
 
 /// A run on one disk.
@@ -164,7 +164,7 @@ impl Run {
         interrupted
     }
 
-    fn end(self, base: Platter) -> Recording {
+    fn into_recording(self, base: Platter) -> Recording {
         Recording {
             base,
             log: self.disk.log(),
@@ -195,7 +195,7 @@ pub fn record_pairs(setup: &Setup) -> Recording {
         });
         assert!(pairs.by_ref().count() > 0, "{outer:?} never syncs");
     }
-    run.end(base)
+    run.into_recording(base)
 }
 
 /// Writes of every kind to what is left of `scene`, and a clean close.
@@ -218,5 +218,5 @@ pub fn record_after(base: Platter, scene: &Scene, setup: &Setup) -> Recording {
     let (start, before) = (run.disk.len(), facts(&run.engine));
     run.engine.close().expect("a good disk");
     run.add("closing".to_owned(), start, before.clone(), before);
-    run.end(base)
+    run.into_recording(base)
 }

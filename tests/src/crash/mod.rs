@@ -80,9 +80,11 @@ fn fates(platter: &mut Platter, cut: usize, seeds: u64) -> Vec<Fates> {
             &each[..]
         }
     });
-    let pairs = of_store
-        .iter()
-        .flat_map(|store| of_queue.iter().map(|queue| Fates::of(*store, *queue)));
+    let pairs = of_store.iter().flat_map(|store| {
+        of_queue
+            .iter()
+            .map(|queue| Fates::from_parts(*store, *queue))
+    });
     pairs.collect()
 }
 

@@ -27,7 +27,7 @@ impl Seed {
     }
 
     /// One of these.
-    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len()).expect("something to choose")]
     }
 

@@ -140,7 +140,7 @@ pub fn record(steps: &[Step], setup: &Setup) -> Recording {
 }
 
 fn facts(engine: &Engine) -> Facts {
-    Facts::of(engine).expect("a good disk")
+    Facts::read(engine).expect("a good disk")
 }
 
 /// The last numbers of a key and of an audit row that were issued.

@@ -38,7 +38,7 @@ pub fn file(input: &[u8]) {
             _ => copy_page(&mut bytes, place, with),
         }
     }
-    use_everything(&Image::of(&bytes));
+    use_everything(&Image::from_bytes(&bytes));
 }
 
 fn copy_page(bytes: &mut [u8], place: usize, with: u8) {

@@ -20,7 +20,7 @@ const BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(super) struct Image(Arc<Mutex<Vec<u8>>>);
 
 impl Image {
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         Self(Arc::new(Mutex::new(bytes.to_vec())))
     }
 

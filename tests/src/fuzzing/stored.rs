@@ -37,7 +37,7 @@ const VALUES_MAX: usize = 8;
 /// # Panics
 /// When the engine does.
 pub fn stored(input: &[u8]) {
-    let image = Image::of(&FILLED);
+    let image = Image::from_bytes(&FILLED);
     let mut input = Input(input);
     {
         let database = Database::builder().create_with_backend(image.backend());
@@ -112,6 +112,6 @@ mod tests {
     #[test]
     fn unedited_file_passes_the_check() {
         stored(&[]);
-        assert!(use_everything(&Image::of(&FILLED)).is_some());
+        assert!(use_everything(&Image::from_bytes(&FILLED)).is_some());
     }
 }

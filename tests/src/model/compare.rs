@@ -12,7 +12,7 @@ use super::World;
 use super::op::{Desk, Instance, Person, StateName};
 use super::outbox::{expected_as_shown, shown};
 use super::rules::{Entry, normal};
-use super::telemetry::place;
+use super::telemetry::sort_key;
 
 impl World {
     /// Everything that can be read.
@@ -203,7 +203,7 @@ impl World {
         let places = |views: &[deskfleet::ActivityView]| {
             views
                 .iter()
-                .map(|view| place(&view.received))
+                .map(|view| sort_key(&view.received))
                 .collect::<Vec<_>>()
         };
         assert_eq!(
@@ -235,7 +235,7 @@ impl World {
         };
         let whole = page(500, None);
         assert_eq!(whole.next_token, None, "histories here are short");
-        let places = |records: &[Received]| records.iter().map(place).collect::<Vec<_>>();
+        let places = |records: &[Received]| records.iter().map(sort_key).collect::<Vec<_>>();
         assert_eq!(
             places(&whole.records),
             places(&expected),

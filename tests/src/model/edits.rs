@@ -142,7 +142,7 @@ impl Fleet {
         if old.is_some_and(|old| old.workspace == new) {
             let row = Row::open(now, AuditAction::UpdateWorkspace, AuditResult::NoChange);
             let (whose, state) = (whose(&new), new.state.clone().map(String::from));
-            self.note(Row {
+            self.add_row(Row {
                 workspace: Some(Some(id)),
                 whose: Some(whose),
                 previous: Some(state),

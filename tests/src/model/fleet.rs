@@ -118,7 +118,7 @@ impl Fleet {
         let named = asked.desk.map(str::to_owned);
         let unknown_kind = !matches!(asked.kind, Some(kind) if kind != "Huge");
         if asked.action == Action::ChangeComputeType && unknown_kind {
-            self.note(Row {
+            self.add_row(Row {
                 workspace: Some(named),
                 ..Row::refused(now, audited, ErrorKind::InvalidParameter)
             });
@@ -127,7 +127,7 @@ impl Fleet {
         let id = match self.find(asked) {
             Ok(id) => id,
             Err(kind) => {
-                self.note(Row {
+                self.add_row(Row {
                     workspace: Some(named),
                     ..Row::refused(now, audited, kind)
                 });
@@ -148,12 +148,12 @@ impl Fleet {
         };
         match entry.judge(asked, now) {
             Err(kind) => {
-                self.note(row(Row::refused(now, audited, kind)));
+                self.add_row(row(Row::refused(now, audited, kind)));
                 Err(kind)
             }
             Ok(false) => {
                 let unchanged = Row::open(now, audited, AuditResult::NoChange);
-                self.note(row(Row {
+                self.add_row(row(Row {
                     new: Some(before.clone()),
                     completed: Some(Some(now)),
                     detail: Some(None),
@@ -276,7 +276,7 @@ impl Fleet {
         let known = self.desks.get(id).map(|entry| &entry.workspace);
         let field =
             |field: fn(&Workspace) -> Option<&str>| known.and_then(field).map(str::to_owned);
-        self.note(Row {
+        self.add_row(Row {
             workspace,
             whose: Some((
                 field(|known| known.username.as_deref()),
@@ -289,7 +289,7 @@ impl Fleet {
     }
 
     /// Adds the row of a call that changed nothing, or counts it in an equal one of the same minute.
-    pub(super) fn note(&mut self, row: Row) {
+    pub(super) fn add_row(&mut self, row: Row) {
         let minute = row.time.ticks().div_euclid(60 * TICKS_PER_SECOND);
         if self.repeats.0 != minute {
             self.repeats = (minute, Vec::new());

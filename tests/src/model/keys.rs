@@ -59,7 +59,7 @@ impl World {
         let active: Vec<_> = (0..self.keys.len())
             .filter(|index| self.keys[*index].revoked.is_none())
             .collect();
-        let Some(&index) = nth.of(&active) else {
+        let Some(&index) = nth.pick(&active) else {
             same(self.engine.revoke_key(u64::MAX), Err(ErrorKind::NotFound));
             let key = format!("key {}", u64::MAX);
             self.key_refused(AuditAction::RevokeKey, Some(ErrorKind::NotFound), &key);
@@ -94,7 +94,7 @@ impl World {
     fn key_refused(&mut self, action: AuditAction, refusal: Option<ErrorKind>, key: &str) {
         let refusal = refusal.expect("a refusal");
         let row = Row::refused(self.now, action, refusal);
-        self.fleet.note(Row {
+        self.fleet.add_row(Row {
             detail: Some(Some(format!("{refusal:?}: {key}"))),
             ..row
         });

@@ -179,7 +179,7 @@ impl World {
             Op::Complete(nth) => self.complete(*nth),
             Op::Fail(nth, why) => self.fail(*nth, *why),
             Op::Dispatch(nth, process, which) => self.dispatch(*nth, *process, *which),
-            Op::Note(nth, late) => self.note(*nth, *late),
+            Op::Note(nth, late) => self.note_attempt(*nth, *late),
             Op::CompleteUnknown => drop(same(
                 self.engine.complete_action(u64::MAX),
                 Err(ErrorKind::NotFound),
@@ -282,7 +282,7 @@ impl World {
             self.filed();
         }
         let sweeps = &mut self.telemetry.sweeps;
-        if let Some(time) = sweeps.look(self.now) {
+        if let Some(time) = sweeps.due_sweep(self.now) {
             sweeps.swept(time);
         }
     }

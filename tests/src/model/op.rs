@@ -126,7 +126,7 @@ pub struct Nth(pub u8);
 
 impl Nth {
     /// The item, if there is any.
-    pub fn of<T>(self, items: &[T]) -> Option<&T> {
+    pub fn pick<T>(self, items: &[T]) -> Option<&T> {
         items.get(usize::from(self.0).checked_rem(items.len())?)
     }
 }

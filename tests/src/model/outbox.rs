@@ -110,7 +110,7 @@ impl Fleet {
 impl World {
     /// The action that is meant: its number, its row, and its attempts.
     fn accepted(&mut self, nth: Nth) -> Option<(u64, usize, u32)> {
-        let (id, row) = *nth.of(&self.accepted)?;
+        let (id, row) = *nth.pick(&self.accepted)?;
         let running = self.fleet.running(row).ok();
         let running = running.and_then(|entry| entry.running.as_ref());
         Some((id, row, running.map_or(0, Running::attempts)))
@@ -131,7 +131,7 @@ impl World {
         );
     }
 
-    pub(super) fn note(&mut self, nth: Nth, late: bool) {
+    pub(super) fn note_attempt(&mut self, nth: Nth, late: bool) {
         let Some((id, row, attempts)) = self.accepted(nth) else {
             return;
         };
@@ -144,10 +144,10 @@ impl World {
     }
 
     pub(super) fn complete(&mut self, nth: Nth) {
-        if let Some((id, desk)) = nth.of(&self.pending()) {
+        if let Some((id, desk)) = nth.pick(&self.pending()) {
             self.engine.complete_action(*id).expect("a running action");
             self.fleet.complete(desk, Some(self.now));
-        } else if let Some((id, _)) = nth.of(&self.accepted) {
+        } else if let Some((id, _)) = nth.pick(&self.accepted) {
             same(
                 self.engine.complete_action(*id),
                 Err(ErrorKind::InvalidResourceState),
@@ -162,11 +162,11 @@ impl World {
             (FailedState::Error, "ERROR")
         };
         let detail = why.then_some("no capacity");
-        if let Some((id, desk)) = nth.of(&self.pending()) {
+        if let Some((id, desk)) = nth.pick(&self.pending()) {
             let failed = self.engine.fail_action(*id, state, detail);
             failed.expect("a running action");
             self.fleet.fail(desk, self.now, name, detail);
-        } else if let Some((id, _)) = nth.of(&self.accepted) {
+        } else if let Some((id, _)) = nth.pick(&self.accepted) {
             same(
                 self.engine.fail_action(*id, state, detail),
                 Err(ErrorKind::InvalidResourceState),

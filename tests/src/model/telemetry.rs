@@ -111,7 +111,7 @@ impl Telemetry {
         }
     }
 
-    pub(super) fn of(&self, stream: Stream) -> impl Iterator<Item = &Received> {
+    pub(super) fn of_stream(&self, stream: Stream) -> impl Iterator<Item = &Received> {
         self.records
             .iter()
             .filter(move |held| held.record.stream() == stream)
@@ -129,8 +129,8 @@ impl Telemetry {
             |time: Timestamp| from.is_none_or(|from| time >= from) && to.is_none_or(|to| time < to);
         let mine =
             |held: &&Received| held.record.instance_id() == instance && within(held.filed_at);
-        let mut found: Vec<_> = self.of(stream).filter(mine).cloned().collect();
-        found.sort_by_key(place);
+        let mut found: Vec<_> = self.of_stream(stream).filter(mine).cloned().collect();
+        found.sort_by_key(sort_key);
         found
     }
 
@@ -145,7 +145,7 @@ impl Telemetry {
     pub(super) fn day(&self, fleet: &Fleet, now: Timestamp) -> Vec<ActivityView> {
         let within =
             |held: &&Received| held.filed_at <= now && held.filed_at > now.plus_seconds(-DAY);
-        let views = self.of(Stream::Activity).filter(within).map(|held| {
+        let views = self.of_stream(Stream::Activity).filter(within).map(|held| {
             let found = resolve(fleet, &held.record);
             ActivityView {
                 received: held.clone(),
@@ -154,13 +154,13 @@ impl Telemetry {
             }
         });
         let mut views: Vec<_> = views.collect();
-        views.sort_by_key(|view| std::cmp::Reverse(place(&view.received)));
+        views.sort_by_key(|view| std::cmp::Reverse(sort_key(&view.received)));
         views
     }
 }
 
 /// The position of a record: by time, then by receipt. Records equal in both may come in any order.
-pub(super) fn place(received: &Received) -> (Timestamp, Timestamp) {
+pub(super) fn sort_key(received: &Received) -> (Timestamp, Timestamp) {
     (received.filed_at, received.received_at)
 }
 

@@ -159,7 +159,7 @@ fn operation(
         ("security", security(route.access).into()),
     ];
     let fleet = Fleet::new();
-    let parameters = parameters::of(route, &fleet.target(text));
+    let parameters = parameters::of_route(route, &fleet.target(text));
     if !parameters.is_empty() {
         operation.push(("parameters", json!(parameters).into()));
     }

@@ -92,7 +92,7 @@ fn text(route: &Route, name: &str) -> &'static str {
 }
 
 /// The parameters of a route; their examples are those of the `target`.
-pub(super) fn of(route: &Route, target: &str) -> Vec<Value> {
+pub(super) fn of_route(route: &Route, target: &str) -> Vec<Value> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut parameters = Vec::new();
     for (name, value) in route.path.split('/').zip(path.split('/')) {

@@ -96,7 +96,7 @@ impl Problems {
     }
 
     /// The response objects of these codes, by status.
-    pub(super) fn of(&mut self, codes: &[Code]) -> Map<String, Value> {
+    pub(super) fn responses_for_codes(&mut self, codes: &[Code]) -> Map<String, Value> {
         self.grouped(&grouped(codes.iter().copied()))
     }
 

@@ -147,7 +147,7 @@ fn service(service: &Service, problems: &mut Problems) -> Json {
     }
     let done = Json::object(done);
     let codes: Vec<Code> = ALWAYS.iter().chain(service.problems).copied().collect();
-    let refused = problems.of(&codes).into_iter();
+    let refused = problems.responses_for_codes(&codes).into_iter();
     let refused = refused.map(|(status, response)| (status, response.into()));
     let responses = [((*status).to_owned(), done)].into_iter().chain(refused);
     operation.push(("responses", Json::object(responses)));

@@ -60,7 +60,7 @@ impl Nats {
 
     /// The same on three hosts.
     pub fn start_on(hosts: Vec<Host>) -> Option<Self> {
-        Self::with(&Setup {
+        Self::start_with(&Setup {
             count: 3,
             sync: "always".to_owned(),
             more: String::new(),
@@ -69,7 +69,7 @@ impl Nats {
     }
 
     /// Starts servers, or returns `None` as [`Self::start`] does.
-    pub fn with(setup: &Setup) -> Option<Self> {
+    pub fn start_with(setup: &Setup) -> Option<Self> {
         let program = program()?.to_owned();
         let folder = tempfile::Builder::new().prefix("nats").tempdir().unwrap();
         let ports = free_ports(setup.count * 3);

@@ -94,7 +94,7 @@ impl Time {
     }
 
     /// What `look` returns while the clock shows this time for a moment.
-    pub(super) fn at<T>(&self, shown: Timestamp, look: impl FnOnce() -> T) -> T {
+    pub(super) fn with_clock_at<T>(&self, shown: Timestamp, look: impl FnOnce() -> T) -> T {
         let now = self.now();
         self.clock.set(shown);
         let found = look();

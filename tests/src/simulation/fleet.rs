@@ -122,7 +122,7 @@ pub(super) fn filed_day(
     now: Timestamp,
     swept: Timestamp,
 ) -> u32 {
-    let days = i64::from(RetentionDays::default().of(stream));
+    let days = i64::from(RetentionDays::default().for_stream(stream));
     let received = now.max(swept);
     let is_ahead = now > swept.plus_seconds(DAY);
     let oldest = if is_ahead { swept } else { received }.plus_seconds(-days * DAY);

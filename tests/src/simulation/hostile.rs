@@ -117,6 +117,6 @@ impl World {
             }
             self.retain()?;
         }
-        self.look()
+        self.repair_and_read()
     }
 }

@@ -18,7 +18,7 @@ impl World {
             let builder = Engine::builder()
                 .clock(self.time.clock())
                 .seed(self.seed ^ (self.opened << 32))
-                .observer(move |event: &Event<'_>| heard.note(event));
+                .observer(move |event: &Event<'_>| heard.record_event(event));
             let met = self.disk.met();
             match self.queue.open(builder, &self.config, &self.disk) {
                 Ok(engine) => {

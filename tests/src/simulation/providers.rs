@@ -108,6 +108,6 @@ impl World {
             return self.send(Intent::Note { id, attempt, note }, post);
         }
         self.providers[nth].begun.remove(&id);
-        self.end(id)
+        self.end_action(id)
     }
 }

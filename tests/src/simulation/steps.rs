@@ -45,7 +45,7 @@ impl World {
             }
             95..97 => self.crash(),
             97 => self.restart(),
-            98 | 99 => self.look(),
+            98 | 99 => self.repair_and_read(),
             100 => self.flood(),
             101 => self.episode(),
             102 => self.season(),
@@ -187,11 +187,11 @@ impl World {
             return Ok(());
         };
         let running = self.chance.choice(&running);
-        running.map_or(Ok(()), |running| self.end(running.id))
+        running.map_or(Ok(()), |running| self.end_action(running.id))
     }
 
     /// Ends the action.
-    pub(super) fn end(&mut self, id: u64) -> Step {
+    pub(super) fn end_action(&mut self, id: u64) -> Step {
         let well = self.chance.bool();
         let word = if well { "complete" } else { "fail" };
         let target = format!("/operator/actions/{id}/{word}");

@@ -40,7 +40,7 @@ impl Heard {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn note(&self, event: &Event<'_>) {
+    pub(super) fn record_event(&self, event: &Event<'_>) {
         let filed = if let Event::Filed { records } = event {
             Some(*records)
         } else {
@@ -162,7 +162,7 @@ impl World {
         for _ in 0..steps {
             self.step()?;
         }
-        self.look()?;
+        self.repair_and_read()?;
         let holds_key = self.disk.holds("dfk_");
         self.notify(&Fact::Disk(holds_key))?;
         self.tally.faults = self.disk.met();
@@ -364,7 +364,7 @@ impl World {
     }
 
     /// Repairs the disk, writes once so that what can be seen is durable, and reads everything.
-    pub(super) fn look(&mut self) -> Result<(), String> {
+    pub(super) fn repair_and_read(&mut self) -> Result<(), String> {
         self.disk.fail(None, Fault::None, false);
         self.collect()?;
         let mut refused = 0;

@@ -35,7 +35,7 @@ pub const KNOWN_CIRCLES: &[KnownCircle] = &[];
 pub fn circles(files: &[Source], roots: &[&str], known: &[KnownCircle]) -> Vec<String> {
     let mut found: Vec<Vec<&str>> = Vec::new();
     for root in roots {
-        found.extend(Modules::of(files, root).circles());
+        found.extend(Modules::from_files(files, root).circles());
     }
     let is_known = |circle: &[&str]| known.iter().any(|known| known.files == circle);
     let unknown = found.iter().filter(|circle| !is_known(circle));
@@ -62,7 +62,7 @@ struct Module<'a> {
 struct Modules<'a>(BTreeMap<Name<'a>, Module<'a>>);
 
 impl<'a> Modules<'a> {
-    fn of(files: &'a [Source], root: &str) -> Self {
+    fn from_files(files: &'a [Source], root: &str) -> Self {
         let named = files
             .iter()
             .filter(|file| file.is_rust())

@@ -1,5 +1,6 @@
-//! Words that comments, documents and function names do not use, each with a standard term for it.
+//! Words that comments, documents and names do not use, each with a standard term for it.
 
+use super::code::tokens;
 use super::tree::{Source, extension_of};
 
 /// A word or phrase, and what to write instead. Case does not matter.
@@ -35,6 +36,25 @@ pub const REPLACED: &[(&str, &str)] = &[
     ("wish", "signal, command"),
 ];
 
+/// An identifier that Rust code does not use, and what to write instead. After `fn ` it is refused as the name of a function.
+pub const REFUSED_NAMES: &[(&str, &str)] = &[
+    ("fn at", "`bind`, `find`, `set_time`: a verb"),
+    ("fn end", "`finish`, `stop`, `finish_file`"),
+    (
+        "fn look",
+        "`check_image`, `load_next`: a verb with its object",
+    ),
+    (
+        "fn note",
+        "`record_event`, `add_row`: a verb with its object",
+    ),
+    ("fn of", "`new`, `from_parts`, `for_stream`, `read`"),
+    ("fn place", "`position`, `slot`, `index_at`, `read_key`"),
+    ("fn rest", "`remaining`, `write_remaining`"),
+    ("fn with", "`from_parts`, `merge`, `with_entry`"),
+    ("said", "`message`, `text`"),
+];
+
 /// Files and folders that are not checked.
 pub const UNCHECKED: &[&str] = &[
     // Lists the words.
@@ -60,6 +80,29 @@ pub fn language(files: &[Source], unchecked: &[&str]) -> Vec<String> {
                     index + 1
                 ));
             }
+        }
+    }
+    violations
+}
+
+/// Refused identifiers in the code of Rust files.
+#[must_use]
+pub fn names(files: &[Source]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files.iter().filter(|file| file.is_rust()) {
+        let mut previous = "";
+        for (line, token) in tokens(&file.code) {
+            let refused = REFUSED_NAMES.iter().find(|(name, _)| {
+                let function = name.strip_prefix("fn ");
+                function.map_or(*name == token, |name| previous == "fn" && name == token)
+            });
+            if let Some((name, instead)) = refused {
+                violations.push(format!(
+                    "{}:{line}: instead of `{name}`: {instead}",
+                    file.path
+                ));
+            }
+            previous = token;
         }
     }
     violations
@@ -131,6 +174,32 @@ mod tests {
             ("core/src/old/mod.rs", "// so many"),
         ] {
             assert_eq!(count(path, text), 0, "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn refused_name_in_code_is_reported() {
+        for text in [
+            "fn of(a: u8) {}",
+            "pub const fn with<R>(read: R) {}",
+            "let said = 1;",
+        ] {
+            assert_eq!(
+                names(&[Source::planted("core/src/a.rs", text)]).len(),
+                1,
+                "{text}"
+            );
+        }
+        for text in [
+            "fn of_stream() {}",
+            "let end = option::of(text);",
+            "// fn of\nlet text = \"said\";",
+        ] {
+            assert_eq!(
+                names(&[Source::planted("core/src/a.rs", text)]).len(),
+                0,
+                "{text}"
+            );
         }
     }
 }

@@ -21,7 +21,7 @@ pub use code::code_of;
 pub use dependencies::dependencies;
 pub use documents::{decisions, readme_commands};
 pub use floors::{FLOORS, floors};
-pub use language::{REPLACED, UNCHECKED, language};
+pub use language::{REFUSED_NAMES, REPLACED, UNCHECKED, language, names};
 pub use layout::{TOP_LEVEL, file_names, required_files, suites, top_level, unfinished};
 pub use sizes::{FILE_LINES_MAX, sizes};
 pub use tree::{Source, Tree};

@@ -47,7 +47,7 @@ struct ExportedRecords {
 impl Items for ExportedRecords {
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
         let mut reader = None;
-        if self.lines.rest(body).is_break() {
+        if self.lines.write_remaining(body).is_break() {
             return Ok(true);
         }
         loop {

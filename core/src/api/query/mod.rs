@@ -68,7 +68,7 @@ where
 
 /// `POST /query/preview`
 pub(super) fn preview(call: &Call<'_>) -> Handled {
-    let shape = Shape::of(call.headers, call.query, PreviewRow::COLUMNS)?;
+    let shape = Shape::read(call.headers, call.query, PreviewRow::COLUMNS)?;
     let query = body::preview_body(call.body)?;
     let compute_type = query.compute_type.as_deref().unwrap_or_default();
     if query.action == Action::ChangeComputeType && compute_type.is_empty() {

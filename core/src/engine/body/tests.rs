@@ -82,7 +82,7 @@ fn cost(count: i32, instances: i32, age: impl Fn(i64) -> i64) -> Cost {
             let rows = &rows;
             Ok((Counting { snapshot, rows }, Vec::new()))
         };
-        newest.look(open).unwrap();
+        newest.load_next(open).unwrap();
         looks += 1;
         memory_max = memory_max.max(newest.memory());
         while newest.take_next().is_some() {

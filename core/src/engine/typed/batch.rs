@@ -64,7 +64,7 @@ impl TelemetryBatch {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite; the batch is as before then.
     pub fn push(&mut self, record: &Record) -> Result<()> {
-        let borrowed = RecordRef::of(record);
+        let borrowed = RecordRef::from_record(record);
         if let Some((spec, max)) = validation::record(&borrowed).first() {
             let message = validation::too_long(spec.name, *max);
             return Err(EngineError::invalid(spec.name, message));

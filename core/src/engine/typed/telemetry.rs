@@ -98,7 +98,7 @@ impl Engine {
         let mut activities = Last24Hours::until(now);
         let mut views = Vec::new();
         while activities.needs_look() {
-            activities.look(|| core.telemetry_reader(wanted))?;
+            activities.load_next(|| core.telemetry_reader(wanted))?;
             while let Some(activity) = activities.take_next(&reader)? {
                 views.push(activity.view()?);
             }

@@ -166,7 +166,7 @@ log! {
 pub(crate) fn decode<M: Mutation>(tag: Tag, bytes: &[u8]) -> Result<M> {
     let mut decoder = Decoder::new(bytes);
     let mutation = M::decode(tag, &mut decoder)?;
-    decoder.end()?;
+    decoder.finish()?;
     Ok(mutation)
 }
 

@@ -56,7 +56,7 @@ fn applied(
     mutations: impl Iterator<Item = Box<dyn AnyMutation>>,
 ) -> (Vec<Vec<u8>>, Vec<Option<EngineError>>) {
     let config = Config::default();
-    let store = Store::open_in_memory(StoreOptions::of(&config, now())).unwrap();
+    let store = Store::open_in_memory(StoreOptions::from_config(&config, now())).unwrap();
     let outcomes = store.write(WriteClass::Fleet, |tables| {
         let mut context = Context::new(tables, &config, now());
         mutations
@@ -157,7 +157,7 @@ fn parts_of_telemetry_hold_all_of_it_and_fit_an_entry_each() {
             activity: char::from(b'0' + number).to_string().repeat(40_000).into(),
             ..ActivityRecord::default()
         }));
-        arrivals.push(&RecordRef::of(&record), now(), now());
+        arrivals.push(&RecordRef::from_record(&record), now(), now());
     }
     let arrivals = arrivals.take();
     let blocks: Vec<_> = arrivals.blocks().map(<[u8]>::to_vec).collect();

@@ -162,7 +162,7 @@ impl Fleet {
                 for sent in all {
                     let record = sent.record(self.now);
                     let filed_at = self.now.plus_seconds(-sent.ago);
-                    arrivals.push(&RecordRef::of(&record), filed_at, filed_at);
+                    arrivals.push(&RecordRef::from_record(&record), filed_at, filed_at);
                 }
                 Telemetry::new(arrivals)
             }),

@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn damage_of_the_file_is_reported_until_it_is_opened_again() {
         let path = std::env::temp_dir().join(format!("deskfleet-met-{}", std::process::id()));
-        let options = StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH);
+        let options = StoreOptions::from_config(&Config::default(), Timestamp::UNIX_EPOCH);
         let store = Store::open_path(&path, options).unwrap();
         let aside = store.damage_file.as_ref().unwrap().path.clone();
         fs::write(&aside, "").unwrap();

@@ -42,7 +42,7 @@ pub(in crate::store) struct Place {
 }
 
 impl Place {
-    fn of(path: &Path, file: &File) -> io::Result<Self> {
+    fn from_file(path: &Path, file: &File) -> io::Result<Self> {
         Ok(Self {
             // The folder that it is relative to may change.
             path: absolute(path)?,
@@ -174,12 +174,12 @@ fn opened<T>(
     read_only: bool,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, Place)> {
-    let place = Place::of(path, &file).map_err(|error| cannot_open(path, error))?;
+    let place = Place::from_file(path, &file).map_err(|error| cannot_open(path, error))?;
     let was_open = place.id.is_some() && lock(&OPEN_HERE).contains(&place.id);
     lock(&OPEN_HERE).push(place.id);
     let opened = backend(file, path, read_only).and_then(|mut backend| {
         backend.watch = Some(Arc::clone(&place.watch));
-        at(path, open(backend))
+        with_path(path, open(backend))
     });
     match opened {
         Err(error) if was_open && error.kind() == ErrorKind::AlreadyOpen => Err(EngineError::new(
@@ -216,12 +216,12 @@ pub(in crate::store) fn create_new(
         .open(part);
     let file = part_file.map_err(|error| cannot_open(path, error))?;
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
-    let place = Place::of(part, &file).map_err(|error| cannot_open(path, error))?;
+    let place = Place::from_file(part, &file).map_err(|error| cannot_open(path, error))?;
     let backend = backend(file, path, false)?;
     // One that a killed process left is overwritten; one that another process is filling is locked, and one
     // that it has renamed meanwhile is no longer at that path.
     match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
-        Ok(true) | Err(BackendError::Unsupported) => at(part, place.check(false))?,
+        Ok(true) | Err(BackendError::Unsupported) => with_path(part, place.check(false))?,
         Ok(false) => return Err(already_open().about(part.display())),
         Err(error) => return Err(cannot_open(path, io::Error::other(error))),
     }
@@ -249,13 +249,13 @@ pub(in crate::store) fn for_owner() -> OpenOptions {
 }
 
 fn backend(file: File, path: &Path, read_only: bool) -> Result<FileOfProcess> {
-    let mut file = at(path, FileOfProcess::new(file))?;
+    let mut file = with_path(path, FileOfProcess::new(file))?;
     file.read_only = read_only;
     Ok(file)
 }
 
 /// Puts the path before what an error says.
-fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
+fn with_path<T>(path: &Path, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.about(path.display()))
 }
 

@@ -44,7 +44,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(about: &Metadata) -> Self {
+    fn from_metadata(about: &Metadata) -> Self {
         Self {
             length: about.len(),
             modified: about.modified().ok(),
@@ -72,7 +72,7 @@ impl FileWatch {
     /// Takes the file as it is, once it is locked.
     pub(in crate::store) fn begin(&self) -> io::Result<()> {
         let mut state = lock(&self.state);
-        let stamp = Stamp::of(&self.file.metadata()?);
+        let stamp = Stamp::from_metadata(&self.file.metadata()?);
         state.stamp = Some(stamp);
         state.length = Some(stamp.length);
         state.header = self.header().ok();
@@ -136,7 +136,11 @@ impl FileWatch {
         if synced.is_err() {
             (state.stamp, state.length, state.header) = (None, None, None);
         } else if state.under_way == 0 {
-            state.stamp = self.file.metadata().ok().map(|about| Stamp::of(&about));
+            state.stamp = self
+                .file
+                .metadata()
+                .ok()
+                .map(|about| Stamp::from_metadata(&about));
         }
     }
 
@@ -155,7 +159,7 @@ impl FileWatch {
         if state.under_way > 0 {
             return false;
         }
-        let Some(found) = look().map(|about| Stamp::of(&about)) else {
+        let Some(found) = look().map(|about| Stamp::from_metadata(&about)) else {
             return false;
         };
         let other = state.stamp.is_some_and(|stamp| stamp != found)

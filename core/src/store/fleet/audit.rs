@@ -129,7 +129,7 @@ impl<'v> StoredRow<'v> {
         if !rest.is_empty() {
             entry.api_key_id = Some(rest.varint()?);
         }
-        rest.end()?;
+        rest.finish()?;
         Ok(entry)
     }
 }

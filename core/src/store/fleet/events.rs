@@ -85,7 +85,7 @@ fn decode(id: u64, value: &[u8]) -> Result<FleetEvent> {
         username: decoder.option_text()?.map(str::to_owned),
         detail: decoder.text()?.to_owned(),
     };
-    decoder.end()?;
+    decoder.finish()?;
     if !is_detail(&event.detail) {
         return Err(damaged());
     }

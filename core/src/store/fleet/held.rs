@@ -23,7 +23,7 @@ pub(crate) fn read(read: &impl Read) -> Result<HeldNames> {
     let mut names = HeldNames::default();
     holds::scan_after(read, None, |id| {
         names.add(id, None, None);
-        workspaces::with(read, id, |entry| {
+        workspaces::with_entry(read, id, |entry| {
             names.add(id, entry.computer_name(), entry.username());
             Ok(())
         })?;
@@ -43,7 +43,8 @@ mod tests {
     #[test]
     fn names_are_read_once_until_a_hold_is_written() {
         let now = Timestamp::UNIX_EPOCH;
-        let store = Store::open_in_memory(StoreOptions::of(&Config::default(), now)).unwrap();
+        let store =
+            Store::open_in_memory(StoreOptions::from_config(&Config::default(), now)).unwrap();
         let hold = LitigationHold {
             matter: "m".into(),
             reason: None,

@@ -87,6 +87,6 @@ pub(in crate::store) fn decode(bytes: &[u8]) -> Result<HoldRef<'_>> {
         placed_by: decoder.text()?,
         placed_at: decoder.time()?,
     };
-    decoder.end()?;
+    decoder.finish()?;
     Ok(hold)
 }

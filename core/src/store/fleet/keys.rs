@@ -164,6 +164,6 @@ fn decode(id: u64, value: &[u8]) -> Result<StoredKey> {
             revoked: decoder.option_time()?,
         },
     };
-    decoder.end()?;
+    decoder.finish()?;
     Ok(key)
 }

@@ -87,7 +87,7 @@ impl Dispatched {
 
 impl Pending {
     /// The row and the rest of its action, as the outbox shows it.
-    pub(crate) fn with(self, running: Transition) -> PendingAction {
+    pub(crate) fn into_action(self, running: Transition) -> PendingAction {
         let dispatched = self.dispatched;
         PendingAction {
             id: running.id,
@@ -114,7 +114,7 @@ pub(crate) fn shown(read: &impl Read, id: &str, running: Transition) -> Result<P
         workspace_id: id.to_owned(),
         dispatched: None,
     });
-    Ok(row.with(running))
+    Ok(row.into_action(running))
 }
 
 fn decode(id: u64, value: &[u8]) -> Result<Pending> {
@@ -138,6 +138,6 @@ fn decode(id: u64, value: &[u8]) -> Result<Pending> {
             note: decoder.option_text()?.map(str::to_owned),
         });
     }
-    decoder.end()?;
+    decoder.finish()?;
     Ok(pending)
 }

@@ -33,7 +33,7 @@ impl Counted {
             completed_time: None,
             ..entry.clone()
         };
-        Self::of(read, &audit::encode(&timeless), now)
+        Self::from_counted(read, &audit::encode(&timeless), now)
     }
 
     /// The rows in the minute of `now` of an API key, about that workspace or else about none that exists.
@@ -45,17 +45,17 @@ impl Counted {
         let mut counted = Encoder::default();
         counted.option_text(key_used);
         counted.option_text(workspace);
-        Self::of(read, &counted.finish(), now)
+        Self::from_counted(read, &counted.finish(), now)
     }
 
     /// With a count of 0 where there are none.
-    fn of(read: &impl Read, counted: &[u8], now: Timestamp) -> Result<Self> {
+    fn from_counted(read: &impl Read, counted: &[u8], now: Timestamp) -> Result<Self> {
         let digest: [u8; 32] = Sha256::digest(counted).into();
         let key = [minute(now).as_slice(), &digest].concat();
         let known = read.get(Table::Meta, &key, |value| {
             let mut decoder = Decoder::new(value);
             let known = (decoder.varint()?, decoder.varint()?);
-            decoder.end()?;
+            decoder.finish()?;
             Ok(known)
         })?;
         let (row, count) = known.unwrap_or_default();

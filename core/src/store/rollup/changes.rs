@@ -91,7 +91,11 @@ impl Changes {
         let mut samples = std::mem::take(&mut self.samples);
         samples.clear();
         if bucket.stream == Stream::Stats {
-            samples.extend(order.iter().map(|row| Sample::of(rows, *row as usize)));
+            samples.extend(
+                order
+                    .iter()
+                    .map(|row| Sample::from_row(rows, *row as usize)),
+            );
         }
         // Records that name no instance only count in their group.
         if !bucket.instance.is_empty() {
@@ -130,7 +134,7 @@ impl Changes {
         }
         latest.note_name(bucket.instance);
         for row in order {
-            latest.note(rows.filed_at(*row as usize));
+            latest.note_time(rows.filed_at(*row as usize));
         }
         let newest = samples.iter().map(|sample| sample.at).max();
         for (sample, row) in samples.iter().zip(order) {
@@ -259,7 +263,7 @@ fn add_to_day(
 fn group(read: &impl Read, rows: &Rows, row: usize) -> Result<Group<String>> {
     let instance = rows.instance_id(row);
     let of_workspace = |id: &str| {
-        workspaces::with(read, id, |entry| {
+        workspaces::with_entry(read, id, |entry| {
             let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
             Ok(Group {
                 region: text(entry.region()),

@@ -18,7 +18,7 @@ pub(super) fn key(day: u32, instance: &[u8]) -> Vec<u8> {
 }
 
 /// The day of a key, and the key of the instance.
-pub(crate) fn place(key: &[u8]) -> Result<(u32, &[u8])> {
+pub(crate) fn read_key(key: &[u8]) -> Result<(u32, &[u8])> {
     let (day, instance) = key.split_first_chunk().ok_or_else(damaged)?;
     Ok((u32::from_be_bytes(*day), instance))
 }
@@ -36,8 +36,8 @@ pub(crate) fn read_value<'v>(key: &[u8], value: &'v [u8]) -> Result<DayRef<'v>> 
     if decoder.u8()? != VERSION {
         return Err(damaged());
     }
-    let rollup = DayRef::read(place(key)?.0, &mut decoder)?;
-    decoder.end()?;
+    let rollup = DayRef::read(read_key(key)?.0, &mut decoder)?;
+    decoder.finish()?;
     Ok(rollup)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
 pub(crate) fn first_day(read: &impl Read) -> Result<Option<u32>> {
     let mut first = None;
     read.scan(Table::Daily, ALL_KEYS, |key, _| {
-        first = Some(place(key)?.0);
+        first = Some(read_key(key)?.0);
         Ok(Step::Break(()))
     })?;
     Ok(first)
@@ -61,7 +61,7 @@ pub(crate) fn first_day(read: &impl Read) -> Result<Option<u32>> {
 pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Result<Range<u32>> {
     let (first, mut last) = (first_day(read)?, None);
     read.scan_back(Table::Daily, ALL_KEYS, |key, _| {
-        last = Some(place(key)?.0);
+        last = Some(read_key(key)?.0);
         Ok(Step::Break(()))
     })?;
     Ok(first.zip(last).map_or(0..0, |(first, last)| {
@@ -82,7 +82,7 @@ pub(crate) fn without_days(
         let (from, first) = (key(day, first), first.clone());
         let range = key_range(Some(&from), Some(&before));
         read.scan(Table::Daily, range, |key, _| {
-            let (day, instance) = place(key)?;
+            let (day, instance) = read_key(key)?;
             let passed = instances
                 .last()
                 .is_none_or(|last| instance > last.as_slice());
@@ -105,11 +105,11 @@ pub(crate) fn next_key(
     instance: &str,
     after: Option<&[u8]>,
 ) -> Result<Option<Vec<u8>>> {
-    let next = after.map(|key| place(key).map(|(day, _)| day.saturating_add(1)));
+    let next = after.map(|key| read_key(key).map(|(day, _)| day.saturating_add(1)));
     let from = next.transpose()?.unwrap_or_default().to_be_bytes();
     let mut found = None;
     read.scan(Table::Daily, key_range(Some(&from), None), |at, _| {
-        found = Some(key(place(at)?.0, &latest::key(instance)));
+        found = Some(key(read_key(at)?.0, &latest::key(instance)));
         Ok(Step::Break(()))
     })?;
     Ok(found)

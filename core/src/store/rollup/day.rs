@@ -187,7 +187,7 @@ impl<'v> DayRef<'v> {
         for summary in &mut summaries {
             *summary = Summary::decode(&mut decoder)?;
         }
-        decoder.end()?;
+        decoder.finish()?;
         Ok(summaries)
     }
 
@@ -218,7 +218,7 @@ impl<'v> DayRef<'v> {
             over: Slots::decode(&mut decoder)?,
             calm: Slots::decode(&mut decoder)?,
         };
-        decoder.end()?;
+        decoder.finish()?;
         Ok(slots)
     }
 
@@ -234,7 +234,7 @@ impl<'v> DayRef<'v> {
         let users = decoder.count()?;
         let users = (0..users).map(|_| decoder.text());
         let users = users.collect::<Result<_>>()?;
-        decoder.end()?;
+        decoder.finish()?;
         Ok((activities, users))
     }
 
@@ -255,6 +255,6 @@ impl<'v> DayRef<'v> {
 fn histogram(section: &[u8]) -> Result<Histogram> {
     let mut decoder = Decoder::new(section);
     let histogram = Histogram::decode(&mut decoder)?;
-    decoder.end()?;
+    decoder.finish()?;
     Ok(histogram)
 }

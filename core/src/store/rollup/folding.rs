@@ -34,7 +34,7 @@ pub(crate) fn fold_again(tables: &Tables<'_>) -> Result<()> {
     }
     let mut days = Vec::new();
     tables.scan(Table::Daily, ALL_KEYS, |key, _| {
-        let (day, instance) = daily::place(key)?;
+        let (day, instance) = daily::read_key(key)?;
         // The key of a name that is too long is a digest, which stays as it is.
         if let Ok(name) = std::str::from_utf8(instance) {
             let new = key_name(&folded(name));
@@ -79,13 +79,13 @@ mod tests {
     use crate::store::{Store, StoreOptions};
     use crate::timestamp::Timestamp;
 
-    fn at(seconds: i64) -> Timestamp {
+    fn time_at(seconds: i64) -> Timestamp {
         Timestamp::from_unix_seconds(seconds)
     }
 
     /// How many rows were seen after each of some times, as kept in memory and as read.
     fn seen(store: &Store) -> [[u64; 3]; 2] {
-        let times = [at(0), at(150), at(250)];
+        let times = [time_at(0), time_at(150), time_at(250)];
         let all = latest::all_seen(&store.snapshot().unwrap()).unwrap();
         let later = |time: Timestamp| {
             let later = all.iter().filter(|seen| **seen > time.ordered_ticks());
@@ -96,13 +96,13 @@ mod tests {
 
     #[test]
     fn times_of_rows_that_are_folded_into_one_are_that_of_the_newest() {
-        let options = StoreOptions::of(&Config::default(), at(0));
+        let options = StoreOptions::from_config(&Config::default(), time_at(0));
         let store = Store::open_in_memory(options).unwrap();
         let put = |names: &[(&str, &str, i64)]| {
             let written = store.write(WriteClass::Fleet, |tables| {
                 names.iter().try_for_each(|(key, name, seconds)| {
                     let mut row = Latest::new(name, 1);
-                    row.note(at(*seconds));
+                    row.note_time(time_at(*seconds));
                     latest::put(tables, key.as_bytes(), &row.encode())
                 })
             });

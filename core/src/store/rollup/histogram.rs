@@ -227,7 +227,7 @@ mod tests {
         let bytes = encoder.finish();
         let mut decoder = Decoder::new(&bytes);
         assert_eq!(Histogram::decode(&mut decoder).unwrap(), all);
-        decoder.end().unwrap();
+        decoder.finish().unwrap();
     }
 
     #[test]

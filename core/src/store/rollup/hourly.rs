@@ -84,7 +84,7 @@ pub(super) fn key(stream: Stream, hour: u32, group: Group<&str>) -> Vec<u8> {
 }
 
 /// The stream, hour and group of a key.
-pub(super) fn place(key: &[u8]) -> Result<(Stream, u32, Group<&str>)> {
+pub(super) fn read_key(key: &[u8]) -> Result<(Stream, u32, Group<&str>)> {
     let mut decoder = Decoder::new(key);
     let stream = Stream::numbered(decoder.u8()?).ok_or_else(damaged)?;
     let hour = u32::from_be_bytes(decoder.array()?);
@@ -93,7 +93,7 @@ pub(super) fn place(key: &[u8]) -> Result<(Stream, u32, Group<&str>)> {
         running_mode: decoder.text()?,
         compute_type: decoder.text()?,
     };
-    decoder.end()?;
+    decoder.finish()?;
     Ok((stream, hour, group))
 }
 
@@ -208,7 +208,7 @@ fn read_slowest(mut decoder: Decoder<'_>) -> Result<Vec<SlowStartup>> {
         })
     });
     let slowest = slowest.collect::<Result<_>>()?;
-    decoder.end()?;
+    decoder.finish()?;
     Ok(slowest)
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn scan_back(
     let (start, end) = (hour_prefix(stream, from), hour_prefix(stream, to));
     let range = (Bound::Included(&*start), Bound::Excluded(&*end));
     read.scan_back(Table::Hourly, range, |key, value| {
-        let (_, hour, group) = place(key)?;
+        let (_, hour, group) = read_key(key)?;
         visit(hour, group, HourRef(value))
     })
 }

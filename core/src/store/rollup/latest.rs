@@ -70,7 +70,7 @@ impl Latest {
     }
 
     /// Notes when a record was filed.
-    pub(super) fn note(&mut self, at: Timestamp) {
+    pub(super) fn note_time(&mut self, at: Timestamp) {
         self.seen = self.seen.max(at);
     }
 
@@ -90,7 +90,7 @@ impl Latest {
     /// Adds what another row says of the same instance; returns the day that is not its newest, to be added elsewhere.
     pub(super) fn merge(&mut self, mut other: Self) -> (u32, DayRollup) {
         self.note_name(&other.name);
-        self.note(other.seen);
+        self.note_time(other.seen);
         if let Some(newest) = other.stats.take() {
             let sample = Sample {
                 at: newest.at,
@@ -155,7 +155,7 @@ impl<'v> LatestRef<'v> {
             day,
             rollup: DayRef::read(day, &mut decoder)?,
         };
-        decoder.end()?;
+        decoder.finish()?;
         Ok(row)
     }
 
@@ -239,12 +239,12 @@ fn replace(tables: &Tables<'_>, key: &[u8], value: Option<&[u8]>) -> Result<()> 
         .effects
         .seen
         .borrow_mut()
-        .note(before.transpose()?, after);
+        .record_change(before.transpose()?, after);
     Ok(())
 }
 
 /// Calls `look` with the row of an instance, if there is one.
-pub(crate) fn with<R>(
+pub(crate) fn with_row<R>(
     read: &impl Read,
     instance: &str,
     look: impl FnOnce(LatestRef<'_>) -> Result<R>,

@@ -17,7 +17,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    pub(super) fn of(rows: &Rows, row: usize) -> Self {
+    pub(super) fn from_row(rows: &Rows, row: usize) -> Self {
         Self {
             at: rows.filed_at(row),
             values: rows.metrics(row).map(|value| value.map(stored)),

@@ -45,16 +45,16 @@ impl Slots {
 
     /// Those that are here or there.
     pub(crate) fn union(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a | b)
+        self.join_words(other, |a, b| a | b)
     }
 
     /// Those that are here and there.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a & b)
+        self.join_words(other, |a, b| a & b)
     }
 
     /// Those that `join` makes of both, 64 at a time.
-    pub(crate) fn with(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+    pub(crate) fn join_words(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         let mut joined = *self;
         for (word, other) in joined.0.iter_mut().zip(other.0) {
             *word = join(*word, other);
@@ -164,7 +164,7 @@ mod tests {
         let bytes = encoder.finish();
         let mut decoder = Decoder::new(&bytes);
         assert_eq!(Slots::decode(&mut decoder).unwrap(), *slots);
-        decoder.end().unwrap();
+        decoder.finish().unwrap();
         bytes
     }
 }

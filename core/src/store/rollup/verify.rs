@@ -24,7 +24,7 @@ pub(crate) fn verify(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     })?;
     read.scan(Table::Daily, ALL_KEYS, |key, value| {
         daily::read_value(key, value)?.into_rollup()?;
-        let (day, instance) = daily::place(key)?;
+        let (day, instance) = daily::read_key(key)?;
         let newest = read.get(Table::Latest, instance, |row| Ok(LatestRef::read(row)?.day))?;
         if newest.is_some_and(|newest| newest <= day) {
             let instance = text(instance);
@@ -36,7 +36,7 @@ pub(crate) fn verify(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     })?;
     read.scan(Table::Hourly, ALL_KEYS, |key, value| {
         HourRollup::decode(value)?;
-        let (stream, ..) = hourly::place(key)?;
+        let (stream, ..) = hourly::read_key(key)?;
         if !matches!(stream, Stream::Stats | Stream::Startup) {
             broken.push(format!("hourly rollup of {}: it has none", stream.name()));
         }

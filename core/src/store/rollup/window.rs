@@ -40,7 +40,7 @@ pub(crate) fn scan_window(
         }
         for cursor in &cursors {
             if let Some((at, value)) = cursor.peek()
-                && daily::place(at)?.1 == key
+                && daily::read_key(at)?.1 == key
             {
                 rollups.push(daily::read_value(at, value)?);
             }
@@ -56,7 +56,7 @@ pub(crate) fn scan_window(
 /// Goes on to the first day whose instance is not before `key`.
 fn skip_to(cursor: &mut Cursor, key: &[u8]) -> Result<()> {
     while let Some((at, _)) = cursor.peek()
-        && daily::place(at)?.1 < key
+        && daily::read_key(at)?.1 < key
     {
         cursor.advance()?;
     }

@@ -103,7 +103,7 @@ impl Arrivals {
             rows.clear();
             decode_into(block, &mut rows)?;
             arrivals.records += rows.len() as u64;
-            arrivals.keep((block.to_vec(), Contents::of(&rows, block)));
+            arrivals.keep((block.to_vec(), Contents::from_rows(&rows, block)));
         }
         Ok(arrivals)
     }
@@ -169,7 +169,7 @@ mod tests {
             };
             let received_at = now.plus_seconds(number);
             let filed_at = record.sent_time().unwrap_or(received_at);
-            arrivals.push(&RecordRef::of(&record), received_at, filed_at);
+            arrivals.push(&RecordRef::from_record(&record), received_at, filed_at);
         }
         let arrivals = arrivals.take();
         let again = Arrivals::of_blocks(arrivals.blocks().map(Ok)).unwrap();

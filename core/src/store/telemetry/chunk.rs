@@ -105,7 +105,7 @@ impl<'a> ChunkDecoder<'a> {
         let mut decoder = Decoder::new(chunk);
         let count = read_count(&mut decoder)?;
         if count == 0 {
-            return decoder.end().map(|()| None);
+            return decoder.finish().map(|()| None);
         }
         let stream = Stream::numbered(decoder.u8()?).ok_or_else(damaged)?;
         let mut columns = Columns::new(stream.fields(), count);
@@ -142,7 +142,7 @@ pub(super) fn decode_into(chunk: &[u8], rows: &mut Rows) -> Result<()> {
     let times = chunk.times()?;
     let (decoder, columns) = (&mut chunk.decoder, &mut chunk.columns);
     columns.read_others(decoder, &times.0, usize::MAX)?;
-    decoder.end()?;
+    decoder.finish()?;
     let first = rows.len();
     for (filed_at, received_at) in orders_of(times) {
         rows.push_empty(chunk.stream, received_at, filed_at);

@@ -26,7 +26,7 @@ pub(crate) struct Contents {
 
 impl Contents {
     /// Of `block`, which holds these rows.
-    pub(super) fn of(rows: &Rows, block: &[u8]) -> Self {
+    pub(super) fn from_rows(rows: &Rows, block: &[u8]) -> Self {
         let mut contents = Self::default();
         for row in 0..rows.len() {
             let names = (rows.instance_id(row), rows.username(row));

@@ -56,7 +56,7 @@ impl NewestFirst {
     }
 
     /// Looks for the next records, where `open` gives a snapshot and the blocks of the queue that can hold activities, the oldest first.
-    pub(crate) fn look<R: Read>(
+    pub(crate) fn load_next<R: Read>(
         &mut self,
         open: impl Fn() -> Result<(R, Vec<PendingBlock>)>,
     ) -> Result<()> {

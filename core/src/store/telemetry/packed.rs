@@ -66,7 +66,7 @@ impl<'a> Packed<'a> {
             };
             visit(index, spec, value)?;
         }
-        decoder.end()
+        decoder.finish()
     }
 
     /// The names in the record and the time it carries, as in [`Rows`].

@@ -59,12 +59,12 @@ impl PendingBlock {
 
     /// Adds those of its records to `rows` that are not filed in `read`, the snapshot that was given to [`unfiled`].
     pub(crate) fn add_to(&self, read: &impl Read, rows: &mut Rows) -> Result<()> {
-        self.with(read, |block| decode(block, self.pass.as_deref(), rows))?;
+        self.read_bytes(read, |block| decode(block, self.pass.as_deref(), rows))?;
         Ok(())
     }
 
     /// Calls `visit` with its bytes, which are those that were acknowledged where it is in a segment.
-    fn with<R>(
+    fn read_bytes<R>(
         &self,
         read: &impl Read,
         visit: impl FnOnce(&[u8]) -> Result<R>,
@@ -138,7 +138,7 @@ pub(crate) fn each_whole(
 ) -> Result<Vec<Damaged>> {
     let (mut damaged, mut rows) = (Vec::new(), Rows::default());
     for pending in blocks {
-        let bytes = pending.with(read, |block| {
+        let bytes = pending.read_bytes(read, |block| {
             if !pending.is_in_segment() {
                 rows.clear();
                 block::decode_into(block, &mut rows)?;
@@ -174,7 +174,7 @@ pub(super) fn oldest(read: &impl Read, blocks: &[PendingBlock], rows: &mut Rows)
             break;
         }
         let mark = rows.mark();
-        let fits = pending.with(read, |block| {
+        let fits = pending.read_bytes(read, |block| {
             let counts = block::counts(block)?;
             records += counts.records;
             text_bytes += counts.text_bytes;

@@ -63,7 +63,7 @@ impl Queued {
 
 impl Filed {
     /// What is filed of the block of that number, if it is not filed as a whole.
-    fn of(&self, number: u64) -> Option<&PassPlace> {
+    fn pass_over(&self, number: u64) -> Option<&PassPlace> {
         let pass = self.pass.as_ref();
         pass.filter(|pass| number <= pass.last_block)
     }
@@ -118,8 +118,8 @@ impl QueueIndex {
     /// Adds a block; one that cannot be read is met, and set aside, when it is to be filed.
     fn add_block(&mut self, number: u64, place: Place, block: &[u8], rows: &mut Rows) {
         rows.clear();
-        let contents = match decode(block, self.filed.of(number), rows) {
-            Ok(()) => Contents::of(rows, block),
+        let contents = match decode(block, self.filed.pass_over(number), rows) {
+            Ok(()) => Contents::from_rows(rows, block),
             Err(_) => Contents::unreadable(block),
         };
         self.add(number, Queued { contents, place });

@@ -26,7 +26,7 @@ pub(in crate::store) fn recover(
     read_only: bool,
     queue: &mut QueueIndex,
 ) -> Result<()> {
-    let snapshot = Snapshot::of(database)?;
+    let snapshot = Snapshot::open(database)?;
     let mark = meta::log_mark(&snapshot)?;
     let Some((_, log)) = log else {
         if mark.is_some_and(|mark| mark.live) {
@@ -208,7 +208,7 @@ impl Store {
         moved.map_err(|failure| failure.error)?;
         self.change_queue(QueueIndex::moved_to_table);
         drop(queued);
-        log.end();
+        log.discard();
         Ok(())
     }
 }
@@ -227,7 +227,7 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let record = Record::Activity(Box::default());
         let mut arrivals = Arrivals::default();
-        arrivals.push(&RecordRef::of(&record), now, now);
+        arrivals.push(&RecordRef::from_record(&record), now, now);
         let appended = store.append(&|| Ok(7), vec![arrivals]);
         for outcome in appended {
             outcome.unwrap();
@@ -239,7 +239,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("deskfleet-taken-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let path = folder.join("fleet.redb");
-        let options = StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH);
+        let options = StoreOptions::from_config(&Config::default(), Timestamp::UNIX_EPOCH);
         let closed = Store::open_path(&path, options).unwrap();
         append(&closed);
         closed.make_segments_ready().unwrap();

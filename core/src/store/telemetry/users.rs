@@ -90,7 +90,7 @@ impl UserLatest {
         let newest = [&self.stats, &self.startup, &self.activity];
         let blocks = newest.map(|newest| {
             newest.as_ref().map(|received| {
-                let record = RecordRef::of(&received.record);
+                let record = RecordRef::from_record(&received.record);
                 encoder.push(&record, received.received_at, received.filed_at);
                 encoder.finish()
             })
@@ -154,7 +154,7 @@ impl<'a> Stored<'a> {
                 decoder.raw(length)
             })?;
         }
-        decoder.end()?;
+        decoder.finish()?;
         Ok(stored)
     }
 

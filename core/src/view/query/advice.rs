@@ -190,7 +190,7 @@ impl Page<'_> {
             return Ok(None);
         };
         if place.shown < PageStart::ALL {
-            stored::with(&self.reader.snapshot, &place.id, |entry| {
+            stored::with_entry(&self.reader.snapshot, &place.id, |entry| {
                 let entry = self.reader.listed(entry);
                 match entry.filter(|entry| matcher.accepts(entry)) {
                     Some(entry) => self.visit(&entry, place.shown.into()).map(|_| ()),
@@ -280,7 +280,7 @@ impl Page<'_> {
             days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
             had_user: record.had_user,
             hours: cost::monthly(bill.hours, self.seconds(entry, record)),
-            limit: self.cost.hour_limits.of(&compute_type),
+            limit: self.cost.hour_limits.for_compute_type(&compute_type),
             health: used.health_score(),
             cpu: record.cpu.map(unstored),
             memory: record.memory.map(unstored),
@@ -389,7 +389,7 @@ fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> Str
             let minutes = |slots: u32| u64::from(slots) * u64::from(SLOT_MINUTES);
             let (active, impacted) = (minutes(used.active), minutes(used.impacted));
             let score = facts.health.unwrap_or_default();
-            let (band, score) = (Health::of(score).as_str(), shown(score));
+            let (band, score) = (Health::from_score(score).as_str(), shown(score));
             format!(
                 "Overloaded in {impacted} of {active} minutes of use: a health score of {score}, which is {band}."
             )

@@ -253,7 +253,7 @@ pub(super) fn figures_of(
     id: &str,
     computer: Option<&str>,
 ) -> Result<Option<Figures>> {
-    let find = |name: &str| latest::with(read, name, |row| Ok(figures(&row)));
+    let find = |name: &str| latest::with_row(read, name, |row| Ok(figures(&row)));
     let named = find(id)?;
     let computer = match computer {
         Some(name) => match find(name)? {

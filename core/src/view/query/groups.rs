@@ -80,7 +80,7 @@ pub(crate) fn each_step(
         if !matcher.accepts(group) {
             return Ok(Step::Continue(()));
         }
-        let place = steps.place(hourly::hour_start(hour));
+        let place = steps.index_at(hourly::hour_start(hour));
         if place != current {
             end_step(current, &mut totals, visit);
             current = place;
@@ -109,5 +109,5 @@ fn end_step(
 /// The first of the steps of which something is covered, after [`each_step`].
 pub(crate) fn first_covered(coverage: &Coverage, steps: Steps) -> usize {
     let from: Timestamp = coverage.range().from;
-    steps.place(from).unwrap_or_default()
+    steps.index_at(from).unwrap_or_default()
 }

@@ -28,5 +28,5 @@ impl Use {
 
 /// The slots of a day in which a desktop was overloaded.
 pub(crate) fn overloaded(slots: &DaySlots) -> Slots {
-    slots.over.with(&slots.calm, health::overloaded)
+    slots.over.join_words(&slots.calm, health::overloaded)
 }

@@ -79,7 +79,7 @@ fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>> {
     let after = picked.begins_after();
     let read = &reader.snapshot;
     let mut visit = |id: &str, hold: HoldRef<'_>| {
-        workspaces::with(read, id, |entry| {
+        workspaces::with_entry(read, id, |entry| {
             let entry = reader.listed(entry);
             if let Some(entry) = entry.filter(|entry| matcher.accepts(entry)) {
                 let held = Held { entry, hold };

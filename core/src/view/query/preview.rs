@@ -81,7 +81,7 @@ fn one(
         state: None,
         would_become: None,
     };
-    let entry = workspaces::with(&reader.snapshot, id, |entry| {
+    let entry = workspaces::with_entry(&reader.snapshot, id, |entry| {
         Ok(reader.listed(entry).map(EntryRef::into_entry))
     })?;
     let Some(entry) = entry.flatten() else {

@@ -169,7 +169,7 @@ fn of_instance(
     step: Option<i64>,
 ) -> Result<Series> {
     let step_seconds = range.step(step.or(Some(STEP_DEFAULT)), 1);
-    let steps = Steps::of(range, step_seconds);
+    let steps = Steps::new(range, step_seconds);
     let places = places_of(&query.metrics, &Metric::OF_STATS, "of an instance")?;
     let empty = Sums {
         count: 0,
@@ -179,7 +179,7 @@ fn of_instance(
     let history = HistoryQuery::new(Stream::Stats, instance);
     let max = SERIES_RECORDS_EXAMINED_MAX;
     let cut = history::scan(reader, &history, range, max, &mut |rows, row| {
-        let place = steps.place(rows.filed_at(row));
+        let place = steps.index_at(rows.filed_at(row));
         let Some(sums) = place.and_then(|place| sums.get_mut(place)) else {
             return;
         };
@@ -207,7 +207,7 @@ fn of_instance(
         .extend(Range::step_raised(query.step, step_seconds, 1));
     if let Some(at) = cut {
         let incomplete = at.plus_seconds(-24 * HOUR);
-        let first = steps.place(incomplete).unwrap_or_default();
+        let first = steps.index_at(incomplete).unwrap_or_default();
         points.rows.drain(..first);
         points.warnings.push(format!(
             "The instance has more records than one answer examines: what is before {at} is left out or incomplete. Ask for a shorter time."
@@ -236,7 +236,7 @@ fn of_fleet(
     if let Some(raised) = Range::step_raised(query.step, step_seconds, HOUR) {
         coverage.warn(raised);
     }
-    let steps = Steps::of(coverage.range(), step_seconds);
+    let steps = Steps::new(coverage.range(), step_seconds);
     let none = HourTotals::default();
     let point = |place, totals: &HourTotals| SeriesPoint {
         at: steps.start(place),

@@ -213,7 +213,7 @@ fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
     if let Some(raised) = Range::step_raised(query.step, step_seconds, HOUR) {
         coverage.warn(raised);
     }
-    let steps = Steps::of(coverage.range(), step_seconds);
+    let steps = Steps::new(coverage.range(), step_seconds);
     let point = |place, totals: &HourTotals| {
         let mut phases = totals.distributions.iter();
         let phases = [(); PHASES].map(|()| {

@@ -177,7 +177,7 @@ fn timeline(fleet: &Fleet<'_>, query: &TimelineQuery) -> Result<Rows<TimelineRow
 /// The names of the instances whose records belong to a workspace, as they were sent; `None` where it is not listed.
 fn names(reader: &Reader, id: &str) -> Result<Option<Vec<String>>> {
     let read = &reader.snapshot;
-    let found = workspaces::with(read, id, |entry| {
+    let found = workspaces::with_entry(read, id, |entry| {
         let listed = reader.listed(entry);
         Ok(listed.map(|entry| {
             (
@@ -198,7 +198,7 @@ fn names(reader: &Reader, id: &str) -> Result<Option<Vec<String>>> {
     }
     for place in 0..names.len() {
         let Some(name) = names.get(place) else { break };
-        let sent = latest::with(read, name, |row| Ok(row.name.to_owned()))?;
+        let sent = latest::with_row(read, name, |row| Ok(row.name.to_owned()))?;
         names.extend(sent.filter(|sent| !names.contains(sent)));
     }
     Ok(Some(names))

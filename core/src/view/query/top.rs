@@ -157,7 +157,7 @@ fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
 
 /// The statistic of a metric that is returned, if it has any.
 fn statistic(metric: Metric, asked: Option<Statistic>) -> Result<Option<Statistic>> {
-    let possible = Statistic::of(metric);
+    let possible = Statistic::for_metric(metric);
     let Some(asked) = asked else {
         return Ok(possible.first().copied());
     };
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn every_metric_has_the_statistics_that_are_stored_of_it() {
         for metric in Metric::ALL {
-            let possible = Statistic::of(metric);
+            let possible = Statistic::for_metric(metric);
             let summarised = SUMMARISED.contains(&metric);
             assert_eq!(possible.contains(&Statistic::Max), summarised, "{metric:?}");
             let newest = Metric::OF_STATS.contains(&metric);

@@ -245,7 +245,8 @@ impl WorkspaceRow {
         let snapshot = &reader.snapshot;
         let id = self.work_sp_id.as_str();
         for name in instances(reader, id, self.computer_name.as_deref())? {
-            let seen = latest::with(snapshot, name, |row| Ok(row.stats.map(|newest| newest.at)))?;
+            let seen =
+                latest::with_row(snapshot, name, |row| Ok(row.stats.map(|newest| newest.at)))?;
             if seen.flatten() != self.last_seen {
                 continue;
             }

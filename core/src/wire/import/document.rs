@@ -115,7 +115,7 @@ impl Document {
 
     pub(super) fn finish(&self) -> Result<(), Unreadable> {
         if self.next != Next::Nothing {
-            return Err(format!("The body ends too early, {}.", self.place()));
+            return Err(format!("The body ends too early, {}.", self.position()));
         }
         if !self.has_list {
             return Err("The object has no array workSpaces.".to_owned());
@@ -171,7 +171,7 @@ impl Document {
                     Next::Nothing => "the end of the body",
                 };
                 let found = char::from(byte).escape_default();
-                let place = self.place();
+                let place = self.position();
                 return Err(format!("Expected {expected}, found `{found}`, {place}."));
             }
         };
@@ -179,7 +179,7 @@ impl Document {
     }
 
     /// Where the document is, for a message.
-    fn place(&self) -> String {
+    fn position(&self) -> String {
         match (self.has_list, self.elements) {
             (false, _) => "before the array".to_owned(),
             (true, 0) => "before the first element of the array".to_owned(),

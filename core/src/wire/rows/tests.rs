@@ -42,7 +42,7 @@ fn page() -> Rows<Sample> {
 fn shape(accept: &str, query: &str) -> Result<Shape> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, accept.parse().unwrap());
-    Shape::of(&headers, Query::new(Some(query)), Sample::COLUMNS)
+    Shape::read(&headers, Query::new(Some(query)), Sample::COLUMNS)
 }
 
 fn body(response: Response<Bytes>) -> String {

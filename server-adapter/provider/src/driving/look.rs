@@ -71,7 +71,7 @@ impl Driving {
     }
 
     /// Does what an action needs, but for a call.
-    pub(super) fn look(
+    pub(super) fn advance_action(
         &mut self,
         action: &Pending,
         shown: Option<&HashMap<String, Described>>,

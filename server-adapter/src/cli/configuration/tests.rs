@@ -8,7 +8,7 @@ use super::*;
 struct Place(TempDir);
 
 impl Place {
-    fn with(text: &str) -> Self {
+    fn with_config(text: &str) -> Self {
         let place = Self(TempDir::new().unwrap());
         std::fs::write(place.file(), text).unwrap();
         place
@@ -40,7 +40,7 @@ impl Place {
 
 #[test]
 fn option_comes_before_environment_before_file_before_default() {
-    let place = Place::with(
+    let place = Place::with_config(
         "limits.queue_records = 1\nlimits.uri_bytes = 1\nlimits.headers_bytes = 1\nbackups = 'b'\n",
     );
     let environment = [
@@ -93,7 +93,10 @@ fn environment_gives_every_type_of_value() {
         engine,
         server,
         ..
-    } = Place::with("").load(&environment, &[]).unwrap().settings;
+    } = Place::with_config("")
+        .load(&environment, &[])
+        .unwrap()
+        .settings;
     assert_eq!(data, None);
     assert!(engine.require_ingest_key);
     assert_eq!(engine.limits.cache_bytes, 1024 * 1024);
@@ -119,8 +122,8 @@ fn printed_configuration_loads_as_the_same_configuration() {
         "actions.driver=host",
     ];
     for set in [&set[..], &[]] {
-        let mut configuration = Place::with("").load(&[], set).unwrap();
-        let printed = Place::with(&configuration.to_toml());
+        let mut configuration = Place::with_config("").load(&[], set).unwrap();
+        let printed = Place::with_config(&configuration.to_toml());
         let mut again = printed.load(&[], &[]).unwrap();
         assert_eq!(
             values(&mut again.settings),
@@ -133,7 +136,7 @@ fn printed_configuration_loads_as_the_same_configuration() {
 fn every_setting_is_printed_and_is_set_by_its_variable() {
     let defaults = values(&mut Settings::default());
     let printed = Configuration::default().to_toml();
-    let place = Place::with("");
+    let place = Place::with_config("");
     for (name, value) in &defaults {
         let text = match value {
             Value::List(texts) => texts.join(","),
@@ -216,7 +219,7 @@ maintain_every = "none"
 [cors]
 origins = ["https://a.example/"]
 "#;
-    let place = Place::with(text);
+    let place = Place::with_config(text);
     let environment = [
         ("DESKFLEET_LIMITS__QUEUE_RECORD", "secret"),
         ("DESKFLEET_DATa", "secret"),
@@ -255,14 +258,14 @@ origins = ["https://a.example/"]
             "d.toml:1: commit_driver is \"host\", for programs",
         ),
     ] {
-        let lines = Place::with(text).wrong(&[], &[]);
+        let lines = Place::with_config(text).wrong(&[], &[]);
         assert!(lines.len() == 1 && lines[0].starts_with(wrong), "{lines:?}");
     }
 }
 
 #[test]
 fn named_file_that_cannot_be_read_is_an_error() {
-    let place = Place::with("");
+    let place = Place::with_config("");
     std::fs::remove_file(place.file()).unwrap();
     let wrong = place.wrong(&[], &[]);
     assert!(wrong[0].starts_with("d.toml: "), "{wrong:?}");
@@ -270,7 +273,7 @@ fn named_file_that_cannot_be_read_is_an_error() {
 
 #[test]
 fn variables_of_a_kubernetes_service_are_no_settings() {
-    let place = Place::with("");
+    let place = Place::with_config("");
     let environment = [
         ("DESKFLEET_PORT", "tcp://10.0.0.1:8080"),
         ("DESKFLEET_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
@@ -300,7 +303,7 @@ fn variables_of_a_kubernetes_service_are_no_settings() {
 
 #[test]
 fn name_in_a_wrong_group_is_hinted_at() {
-    let place = Place::with("[server]\nport = 1\ncors_origins = []\n");
+    let place = Place::with_config("[server]\nport = 1\ncors_origins = []\n");
     let environment = [("DESKFLEET_LISTEN", "x"), ("DESKFLEET_SERVER_LISTEN", "x")];
     assert_eq!(
         place.wrong(&environment, &["queue_records=1"]),
@@ -316,7 +319,7 @@ fn name_in_a_wrong_group_is_hinted_at() {
 
 #[test]
 fn password_of_the_log_is_in_no_message_and_not_printed() {
-    let place = Place::with("");
+    let place = Place::with_config("");
     let url = "postgres://fleet:secret@db/fleet";
     let set = |url: &str| place.load(&[], &[&format!("cluster.log={url}")]);
     #[cfg(feature = "postgres")]
@@ -329,7 +332,7 @@ fn password_of_the_log_is_in_no_message_and_not_printed() {
         set(&url.replacen("postgres", "mysql", 1)),
         place.load(&[], &[&format!("clusster.log={url}")]),
         place.load(&[("DESKFLEET_CLUSTER__LOG", "db://u:secret@db")], &[]),
-        Place::with("[cluster]\nlog = \"db://u:secret@db\"").load(&[], &[]),
+        Place::with_config("[cluster]\nlog = \"db://u:secret@db\"").load(&[], &[]),
         // What was printed is no password.
         set("postgres://fleet:***@db/fleet"),
     ];

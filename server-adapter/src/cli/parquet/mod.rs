@@ -52,7 +52,7 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         }
         Err(rows) => write_list(&source, rows, span, &mut files)?,
     }
-    files.end()?;
+    files.finish_file()?;
     say!(
         "{} written to {} in {}",
         counted(files.rows, "row"),
@@ -177,7 +177,7 @@ impl Files {
     /// Adds a record to the file of its day.
     fn add(&mut self, day: Option<Timestamp>, line: &[u8]) -> Result<(), Failure> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != day) {
-            self.end()?;
+            self.finish_file()?;
             let mut path = self.folder.clone();
             if let Some(day) = day {
                 let text = day.to_string();
@@ -196,7 +196,7 @@ impl Files {
     }
 
     /// Ends the file that is open.
-    fn end(&mut self) -> Result<(), Failure> {
+    fn finish_file(&mut self) -> Result<(), Failure> {
         if let Some((_, file)) = self.open.take() {
             self.rows += file.keep()?;
             self.count += 1;

@@ -47,7 +47,7 @@ async fn shrinking_body_keeps_the_room_to_decode_until_its_end() {
     share.grow_by_state().await.unwrap();
     share.shrink(0);
     assert_eq!(share.all.permits(), permits(STATE_BYTES));
-    share.end(0);
+    share.finish(0);
     assert_eq!(share.all.permits(), 0);
 }
 

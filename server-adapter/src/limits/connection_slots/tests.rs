@@ -35,7 +35,7 @@ impl Door {
 
     fn try_enter(&self, address: &str) -> Option<(Arc<Progress>, ConnectionSlot)> {
         let address = address.parse().unwrap();
-        let progress = Arc::new(Progress::new(address, self.sources.of(address)));
+        let progress = Arc::new(Progress::new(address, self.sources.find_or_add(address)));
         let slot = self.slots.take(&progress)?;
         Some((progress, slot))
     }

@@ -31,7 +31,7 @@ fn import() -> Exchange {
 fn progress() -> Progress {
     let sources = Sources::new(Bounds::default());
     let peer = std::net::Ipv4Addr::LOCALHOST.into();
-    Progress::new(peer, sources.of(peer))
+    Progress::new(peer, sources.find_or_add(peer))
 }
 
 fn intake<'i, 'r>(

@@ -15,7 +15,7 @@ use super::held::Held;
 struct Earliest(Option<Timestamp>);
 
 impl Earliest {
-    fn note(&mut self, now: Timestamp) {
+    fn include(&mut self, now: Timestamp) {
         self.0 = Some(self.0.map_or(now, |earliest| earliest.min(now)));
     }
 
@@ -101,7 +101,7 @@ impl AuditRows {
     }
 
     fn compare(&mut self, reading: &Reading) -> Verdict {
-        self.earliest.note(reading.now);
+        self.earliest.include(reading.now);
         let earliest = self.earliest.0.unwrap_or(reading.now);
         self.earliest.begin(reading.now);
         let ids: Vec<_> = reading.audit.iter().map(|row| row.id).collect();
@@ -139,7 +139,7 @@ impl Observer for AuditRows {
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
         self.held.see(fact);
         match fact {
-            Fact::Clock(now, _) => self.earliest.note(*now),
+            Fact::Clock(now, _) => self.earliest.include(*now),
             Fact::Retained(at, _) => self.retained(*at),
             Fact::Read(reading) => return self.compare(reading),
             _ => {}
@@ -226,7 +226,7 @@ impl Observer for OneRowPerAction {
                 self.earliest.begin(reading.now);
             }
             Fact::Clock(now, _) => {
-                self.earliest.note(*now);
+                self.earliest.include(*now);
             }
             Fact::Retained(at, _) => {
                 self.retained = self.retained.max(Some(*at));

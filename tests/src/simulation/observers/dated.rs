@@ -111,7 +111,7 @@ impl RightTimes {
         let Some(right) = self.right() else { return };
         let latest = right.plus_seconds((self.lead_days + 1) * DAY);
         for (mark, record) in &mut self.records {
-            let days = i64::from(RetentionDays::default().of(mark.stream));
+            let days = i64::from(RetentionDays::default().for_stream(mark.stream));
             let first_kept = latest.plus_seconds(-days * DAY).day();
             record.old |= mark.sent.is_none_or(|sent| sent.day() < first_kept);
         }

@@ -92,7 +92,7 @@ fn number(record: &Record) -> Option<i32> {
 }
 
 impl Records {
-    fn note(&mut self, marks: &[Mark], certain: bool) {
+    fn record_marks(&mut self, marks: &[Mark], certain: bool) {
         for mark in marks {
             let copies = self.copies.entry(key(mark)).or_default();
             copies.timed = mark.sent.is_some();
@@ -110,8 +110,8 @@ impl Records {
     fn ended(&mut self, call: u64, ending: &Ending) {
         if let Some(marks) = self.open.remove(&call) {
             match ending {
-                Ending::Done => self.note(&marks, true),
-                Ending::Unknown => self.note(&marks, false),
+                Ending::Done => self.record_marks(&marks, true),
+                Ending::Unknown => self.record_marks(&marks, false),
                 Ending::Refused(_) => {}
             }
         }
@@ -122,7 +122,7 @@ impl Records {
         let held = self.held.names();
         let newest = at.max(now).plus_seconds(86_400);
         for (mark, copies) in &mut self.copies {
-            let days = i64::from(RetentionDays::default().of(mark.stream));
+            let days = i64::from(RetentionDays::default().for_stream(mark.stream));
             let first_kept = at.plus_seconds(-days * 86_400).day();
             let is_recent = |sent: Timestamp| sent.day() >= first_kept && sent <= newest;
             let is_held =
@@ -139,7 +139,7 @@ impl Records {
     fn compare(&mut self, reading: &Reading) -> Verdict {
         let mut found: BTreeMap<(Mark, u32), usize> = BTreeMap::new();
         for ((stream, instance), records) in &reading.records {
-            let places: Vec<_> = records.iter().map(place).collect();
+            let places: Vec<_> = records.iter().map(sort_key).collect();
             demand!(
                 places.is_sorted(),
                 "{stream:?} of {instance:?} out of order"
@@ -202,7 +202,7 @@ impl Records {
     }
 }
 
-fn place(held: &Received) -> (Timestamp, Timestamp) {
+fn sort_key(held: &Received) -> (Timestamp, Timestamp) {
     (held.filed_at, held.received_at)
 }
 

@@ -33,7 +33,7 @@ impl Sweeping {
                 for known in &self.known {
                     let mut sweeps = *known;
                     let due = if matches!(how, Upkeep::Maintained(_)) {
-                        sweeps.look(now)
+                        sweeps.due_sweep(now)
                     } else {
                         Some(now)
                     };

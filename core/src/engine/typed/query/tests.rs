@@ -104,7 +104,7 @@ fn hours_of_more_rollups_than_are_examined_are_the_newest_and_whole() {
     for (rows, hours) in [(100, 8), (16, 8), (15, 8), (14, 7), (3, 2), (2, 1), (1, 1)] {
         let mut coverage = Coverage::hours(&reader, last(2 * DAY));
         coverage.hour_rows_max = rows;
-        let steps = Steps::of(coverage.range(), HOUR);
+        let steps = Steps::new(coverage.range(), HOUR);
         let (mut counts, filter) = (Vec::new(), GroupFilter::default());
         let mut add = |place, totals: &crate::store::rollup::hourly::HourTotals| {
             counts.push((steps.start(place), totals.count));

@@ -195,7 +195,7 @@ pub(super) fn telemetry_of(records: &[(Record, Timestamp)]) -> Telemetry {
     let mut arrivals = Arrivals::default();
     for (record, received_at) in records {
         let filed_at = record.sent_time().unwrap_or(*received_at);
-        arrivals.push(&RecordRef::of(record), *received_at, filed_at);
+        arrivals.push(&RecordRef::from_record(record), *received_at, filed_at);
     }
     let telemetry = Telemetry::new(arrivals);
     // Of these, no block has memory for more than its bytes.

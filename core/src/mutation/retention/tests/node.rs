@@ -18,7 +18,7 @@ pub(super) struct Node(pub(super) Store);
 
 impl Node {
     pub(super) fn new(config: &Config) -> Self {
-        let node = Self(Store::open_in_memory(StoreOptions::of(config, start())).unwrap());
+        let node = Self(Store::open_in_memory(StoreOptions::from_config(config, start())).unwrap());
         for (id, computer, user) in [("ws-1", "pc-1", "ann"), ("ws-2", "pc-2", "bob")] {
             let workspace = Workspace {
                 id: id.into(),

@@ -52,7 +52,7 @@ struct Written {
 
 impl Written {
     /// Notes a write.
-    fn note(&mut self, offset: u64, length: usize) {
+    fn record_write(&mut self, offset: u64, length: usize) {
         let (known, number) = self.ranges.entry(offset).or_default();
         (*known, *number) = ((*known).max(length), self.next);
         self.next += 1;
@@ -161,7 +161,7 @@ impl Backend {
             return Ok(());
         }
         // Noted first: a write that fails may have written a part.
-        written.note(offset, data.len());
+        written.record_write(offset, data.len());
         drop(written);
         caught(|| self.host.write(offset, data))
     }
@@ -182,7 +182,7 @@ impl Backend {
         };
         written.named |= written.names_a_commit(&header);
         written.flags = header.get(FLAGS_AT).copied();
-        written.note(0, header.len());
+        written.record_write(0, header.len());
         drop(written);
         caught(|| self.host.write(0, &header))
     }

@@ -93,7 +93,7 @@ impl<'a> EntryRef<'a> {
         } else {
             Some(decode_transition(&mut decoder)?)
         };
-        decoder.end()?;
+        decoder.finish()?;
         Ok(Self {
             values,
             state_since,
@@ -104,7 +104,7 @@ impl<'a> EntryRef<'a> {
     }
 
     /// Ends the running action as intended, at the time `at`.
-    pub(crate) fn end(&mut self, at: Timestamp) {
+    pub(crate) fn finish_action(&mut self, at: Timestamp) {
         if let Some(ended) = self.transition.take() {
             let [.., compute_type, _, _, state] = &mut self.values;
             *state = Some(ended.outcome.as_str());

@@ -25,7 +25,7 @@ pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<Entry>> {
 }
 
 /// Calls `read_entry` with the workspace of that id as it lies in the file.
-pub(crate) fn with<R>(
+pub(crate) fn with_entry<R>(
     read: &impl Read,
     id: &str,
     read_entry: impl FnOnce(EntryRef<'_>) -> Result<R>,

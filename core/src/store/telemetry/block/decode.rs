@@ -61,7 +61,7 @@ pub(in crate::store::telemetry) fn decode_into(block: &[u8], rows: &mut Rows) ->
     for _ in 0..counts.records {
         block.record()?;
     }
-    block.decoder.end()
+    block.decoder.finish()
 }
 
 struct BlockDecoder<'a, 'r> {

@@ -12,7 +12,7 @@ use super::*;
 
 const NOW: i64 = 1_790_000_000;
 
-fn at(record: Record, seconds: i64, filed_at: Option<Timestamp>) -> Received {
+fn received_record(record: Record, seconds: i64, filed_at: Option<Timestamp>) -> Received {
     let received_at = Timestamp::from_unix_seconds(NOW).plus_seconds(seconds);
     Received {
         record,
@@ -59,16 +59,16 @@ fn samples() -> Vec<Received> {
         ..ProcessReport::default()
     };
     vec![
-        at(stats(|_| {}), 0, Some(now.plus_seconds(-5))),
-        at(Record::Activity(Box::new(activity)), 1, None),
-        at(stats(|_| {}), 1, Some(now.plus_seconds(-5))),
-        at(Record::Startup(Box::new(startup)), -1, None),
-        at(
+        received_record(stats(|_| {}), 0, Some(now.plus_seconds(-5))),
+        received_record(Record::Activity(Box::new(activity)), 1, None),
+        received_record(stats(|_| {}), 1, Some(now.plus_seconds(-5))),
+        received_record(Record::Startup(Box::new(startup)), -1, None),
+        received_record(
             Record::Processes(Box::new(processes)),
             2,
             Some(Timestamp::MIN),
         ),
-        at(stats(|stats| stats.id = None), 3, None),
+        received_record(stats(|stats| stats.id = None), 3, None),
     ]
 }
 
@@ -109,7 +109,8 @@ fn borders() -> Vec<Received> {
     let texts = ["", "ä", "äb", "äö", "ö", "ws-1", "ws-12", "ws-1"];
     let times = [0, 1, -1, 10_000, 10_001, i64::MAX, i64::MIN];
     let mut records = Vec::new();
-    let mut push = |change: &dyn Fn(&mut StatsRecord)| records.push(at(stats(change), 0, None));
+    let mut push =
+        |change: &dyn Fn(&mut StatsRecord)| records.push(received_record(stats(change), 0, None));
     for value in integers {
         push(&|stats| stats.root_total = Some(value));
     }
@@ -135,7 +136,7 @@ fn borders() -> Vec<Received> {
 fn encode(records: &[Received]) -> Vec<u8> {
     let mut encoder = BlockEncoder::default();
     for record in records {
-        let borrowed = RecordRef::of(&record.record);
+        let borrowed = RecordRef::from_record(&record.record);
         encoder.push(&borrowed, record.received_at, record.filed_at);
     }
     encoder.finish()
@@ -169,7 +170,7 @@ fn encoder_after_finish_starts_an_independent_block() {
     let mut encoder = BlockEncoder::default();
     for _ in 0..2 {
         for record in samples() {
-            let borrowed = RecordRef::of(&record.record);
+            let borrowed = RecordRef::from_record(&record.record);
             encoder.push(&borrowed, record.received_at, record.filed_at);
         }
         assert_eq!(encoder.finish(), encode(&samples()));
@@ -178,7 +179,7 @@ fn encoder_after_finish_starts_an_independent_block() {
 
 #[test]
 fn record_equal_to_the_last_takes_two_bytes() {
-    let first = at(stats(|_| {}), 0, None);
+    let first = received_record(stats(|_| {}), 0, None);
     let block = |count| encode(&vec![first.clone(); count]).len();
     // The second says that all values are those of the first; the third that its presence is that of the second.
     assert_eq!(block(4) - block(3), 2);
@@ -205,7 +206,7 @@ fn block_with_a_flipped_bit_is_refused_or_decodes() {
 
 #[test]
 fn block_with_more_text_than_its_head_says_is_refused() {
-    let mut block = encode(&vec![at(stats(|_| {}), 0, None); 3]);
+    let mut block = encode(&vec![received_record(stats(|_| {}), 0, None); 3]);
     let texts = 3 * "jdoe".len();
     assert_eq!(counts(&block).unwrap().text_bytes, texts);
     block[COUNTS_AT + 4] = u8::try_from(texts - 1).unwrap();

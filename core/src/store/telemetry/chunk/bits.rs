@@ -49,7 +49,7 @@ pub(super) fn write(out: &mut Encoder, numbers: &[u64]) {
 
 /// Takes `count` numbers that [`write`] wrote; appends their bits to `numbers`.
 pub(super) fn read(decoder: &mut Decoder<'_>, count: usize, numbers: &mut Vec<i64>) -> Result<()> {
-    let mut bits = BitReader::new(decoder.rest());
+    let mut bits = BitReader::new(decoder.remaining());
     let mut left = count;
     while left > 0 {
         let group = GROUP.min(left);
@@ -233,7 +233,7 @@ mod tests {
                     .map(i64::cast_unsigned)
                     .eq(numbers.iter().copied())
             );
-            decoder.end().unwrap();
+            decoder.finish().unwrap();
             let fewer = bytes.len().saturating_sub(1);
             let mut cut = Decoder::new(&bytes[..fewer]);
             let cut = read(&mut cut, numbers.len(), &mut Vec::new());

@@ -213,7 +213,7 @@ mod tests {
         let bytes = out.finish();
         let mut decoder = Decoder::new(&bytes);
         assert_eq!(read(&mut decoder, values.len()).unwrap(), values);
-        decoder.end().unwrap();
+        decoder.finish().unwrap();
         bytes
     }
 

@@ -274,7 +274,7 @@ mod tests {
             assert!(bytes.len() < 64 || texts.len() == 20);
             let mut decoder = Decoder::new(&bytes);
             let column = Column::of_texts(&mut decoder, texts.len()).unwrap();
-            decoder.end().unwrap();
+            decoder.finish().unwrap();
             assert_eq!(column.each_text(), texts);
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn part_number(key: &[u8]) -> Result<u32> {
 pub(in crate::store) fn part_name(key: &[u8]) -> String {
     let parse = || -> Result<String> {
         let mut decoder = Decoder::new(key);
-        let (stream, day) = place(&mut decoder)?;
+        let (stream, day) = read_head(&mut decoder)?;
         let day = Timestamp::from_day(day);
         let length = usize::from(decoder.u8()?);
         let instance = String::from_utf8_lossy(decoder.raw(length)?).into_owned();
@@ -62,11 +62,11 @@ pub(in crate::store) fn part_name(key: &[u8]) -> String {
 
 /// The stream and the day of a key.
 pub(in crate::store::telemetry) fn key_place(key: &[u8]) -> Result<(Stream, u32)> {
-    place(&mut Decoder::new(key))
+    read_head(&mut Decoder::new(key))
 }
 
 /// The head of a key.
-fn place(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
+fn read_head(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
     let stream = Stream::numbered(decoder.u8()?).ok_or_else(damaged)?;
     Ok((stream, u32::from_be_bytes(decoder.array()?)))
 }

@@ -34,7 +34,7 @@ impl<'v> StoredPart<'v> {
             key,
             first,
             last,
-            chunk: decoder.rest(),
+            chunk: decoder.remaining(),
         })
     }
 

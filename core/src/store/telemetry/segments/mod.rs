@@ -273,7 +273,7 @@ impl SegmentLog {
         let place = |place: Range<usize>| {
             let offset = current.offset + place.start as u64;
             let block = bytes.get(place).unwrap_or_default();
-            SegmentPlace::of(self.available, &current.segment, offset, block)
+            SegmentPlace::new(self.available, &current.segment, offset, block)
         };
         let places = places.into_iter().map(place).collect();
         current.offset += bytes.len() as u64;

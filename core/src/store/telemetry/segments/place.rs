@@ -22,7 +22,7 @@ pub(crate) struct SegmentPlace {
 
 impl SegmentPlace {
     /// Of `block`, which is at this offset.
-    pub(super) fn of(
+    pub(super) fn new(
         available: Available,
         segment: &Arc<Segment>,
         offset: u64,

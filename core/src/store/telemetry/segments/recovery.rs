@@ -54,7 +54,7 @@ impl SegmentLog {
     /// Removes what a crash left of a log that has ended.
     pub(in crate::store) fn remove_ended(&self, mark: LogMark) -> Result<()> {
         self.segments(Some(mark), &mut State::default())?;
-        self.end();
+        self.discard();
         Ok(())
     }
 
@@ -221,7 +221,7 @@ impl Scan<'_, '_> {
                 if (self.first..void).contains(&number) {
                     let block = bytes.get(place.clone()).unwrap_or_default();
                     let offset = offset + place.start as u64;
-                    let place = SegmentPlace::of(self.available, segment, offset, block);
+                    let place = SegmentPlace::new(self.available, segment, offset, block);
                     (self.visit)(number, place, block);
                 }
                 number += 1;

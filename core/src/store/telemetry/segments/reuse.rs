@@ -91,7 +91,7 @@ impl SegmentLog {
     }
 
     /// Ends the log, of which nothing is of use any more, and removes the folder.
-    pub(in crate::store) fn end(&self) {
+    pub(in crate::store) fn discard(&self) {
         *self.state() = State::default();
         // What stays is of no use when the log is opened.
         let _ = self

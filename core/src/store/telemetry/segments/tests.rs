@@ -341,7 +341,7 @@ fn folder_that_is_missing_or_of_another_store_is_refused() {
         .unwrap(),
         0
     );
-    log.end();
+    log.discard();
     assert!(files.numbers().is_empty());
     assert_eq!(read(None).unwrap(), 0);
     assert_eq!(
@@ -373,7 +373,7 @@ fn log_that_begins_uses_no_file_that_the_last_one_left() {
     log.make_ready().unwrap();
     append(&log, 0);
     let left = files.state().files.clone();
-    log.end();
+    log.discard();
     files.create().unwrap();
     files.state().files = left;
     let log = open_log(&files);

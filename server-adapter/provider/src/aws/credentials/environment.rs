@@ -30,7 +30,7 @@ impl Environment {
 
     /// One with these variables alone.
     #[must_use]
-    pub fn with(variables: &[(&str, &str)]) -> Self {
+    pub fn from_variables(variables: &[(&str, &str)]) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Self {
             variables: variables.iter().map(owned).collect(),

@@ -10,7 +10,7 @@ fn environment(folder: &std::path::Path, more: &[(&str, &str)]) -> Environment {
         ("AWS_EC2_METADATA_DISABLED", "true"),
     ];
     all.extend_from_slice(more);
-    Environment::with(&all)
+    Environment::from_variables(&all)
 }
 
 fn home(config: &str, credentials: &str) -> tempfile::TempDir {
@@ -134,7 +134,7 @@ fn credential_process_is_run_and_its_failures_show_no_output() {
 #[test]
 fn credentials_never_show_their_secrets() {
     let credentials = Credentials::new("AKIDSECRET", "hidden", Some("hidden"), None);
-    let set = Environment::with(&[
+    let set = Environment::from_variables(&[
         ("AWS_SECRET_ACCESS_KEY", "hidden"),
         ("AWS_ACCESS_KEY_ID", "hidden"),
     ]);
