@@ -18,7 +18,7 @@ use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 /// Images of each kind with a seed.
 const SEEDS: u64 = 2;
 /// Minimum of images of the default in all profiles: each has at least a sixth of them.
-const IMAGES_MIN: usize = 15_000;
+const IMAGES_MIN: usize = 12_000;
 
 fn seeds() -> u64 {
     let asked = std::env::var("DESKFLEET_CRASH_SEEDS").ok();

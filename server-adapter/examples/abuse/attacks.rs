@@ -94,7 +94,6 @@ pub(crate) const ALL: &[Attack] = &[
             })
         },
         attackers: |server| (0..400).map(|_| unread(server)).collect(),
-        ..PLAIN
     },
     Attack {
         name: "unread-whole-responses",

@@ -263,7 +263,10 @@ fn outcomes(cloud: &CloudFleet, effects: &Effects, asked: &[(String, Kind)]) -> 
                 );
                 unknown += 1;
             }
-            _ => panic!("{message}"),
+            AuditResult::Accepted
+            | AuditResult::Refused
+            | AuditResult::NoChange
+            | AuditResult::Cancelled => panic!("{message}"),
         }
         assert!(
             *is_repeatable || count <= 1,

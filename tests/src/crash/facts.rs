@@ -20,7 +20,7 @@ pub struct Facts {
 #[derive(Debug, Clone, PartialEq)]
 enum Part {
     Workspaces(WorkspacePage),
-    Workspace(Option<WorkspaceView>),
+    Workspace(Box<Option<WorkspaceView>>),
     Outbox(Vec<PendingAction>),
     Audit(Vec<AuditEntry>),
     User(Option<UserView>),
@@ -48,7 +48,7 @@ impl Facts {
         }
         for desk in (0..Desk::COUNT).map(Desk) {
             let view = engine.workspace(desk.value())?;
-            add(desk.value(), Part::Workspace(view));
+            add(desk.value(), Part::Workspace(Box::new(view)));
         }
         add("outbox", Part::Outbox(engine.pending_actions()?));
         add("audit", Part::Audit(engine.admin_activity(10_000)?));

@@ -121,20 +121,19 @@ impl Fleet {
     pub(crate) fn wait(&self, what: &str, mut is_there: impl FnMut() -> bool) {
         let begun = Instant::now();
         while !is_there() {
-            if begun.elapsed() > PATIENCE {
-                panic!(
-                    "no sign of {what}: {:?}\n{}",
-                    self.pending(),
-                    self.provider_log()
-                );
-            }
+            assert!(
+                begun.elapsed() <= PATIENCE,
+                "no sign of {what}: {:?}\n{}",
+                self.pending(),
+                self.provider_log()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     /// How an action ended: its result, the state after it and the detail.
     pub(crate) fn end_of(&self, id: u64) -> (AuditResult, String, String) {
-        let rows = self.audit(AuditQuery::default());
+        let rows = self.audit(&AuditQuery::default());
         let row = rows.into_iter().find(|row| row.id == id).unwrap();
         let state = row.new_state.unwrap_or_default();
         (row.result, state, row.detail.unwrap_or_default())
@@ -142,7 +141,7 @@ impl Fleet {
 
     /// Result and detail of the newest action of this kind on a desktop.
     pub(crate) fn outcome(&self, action: Action, id: &str) -> (AuditResult, String) {
-        let rows = self.audit(AuditQuery {
+        let rows = self.audit(&AuditQuery {
             workspace_id: Some(id.to_owned()),
             action: Some(AuditAction::Lifecycle(action)),
             ..AuditQuery::default()
@@ -151,8 +150,8 @@ impl Fleet {
         (row.result, row.detail.unwrap_or_default())
     }
 
-    fn audit(&self, query: AuditQuery) -> Vec<AuditEntry> {
-        self.server.engine.audit(&query).unwrap().rows
+    fn audit(&self, query: &AuditQuery) -> Vec<AuditEntry> {
+        self.server.engine.audit(query).unwrap().rows
     }
 
     /// What the providers of a [`CloudFleet`] have logged.
