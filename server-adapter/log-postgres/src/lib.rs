@@ -33,7 +33,7 @@ use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, STANDBYS, TRIM};
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
 /// How often a waiting read looks again. Not NOTIFY: it takes a lock of the whole server at each commit.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// The longest body of an entry: the servers, standbys too, must write it within [`STATEMENT_MAX`].
+/// The longest body of an entry: the servers, standbys too, must write it within the longest time of a statement.
 pub const BODY_BYTES_MAX: usize = 64 << 20;
 /// The most bytes of bodies that one read returns: they must arrive within [`STATEMENT_MAX`].
 const READ_BYTES_MAX: usize = 4 << 20;
