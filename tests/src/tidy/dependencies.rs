@@ -1,5 +1,6 @@
 //! Licences and sources of all dependencies, as `.ci/deny.toml` allows them: what cargo-deny checks too, without compiling it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -69,11 +70,13 @@ fn violations(metadata: &str, rules: &str) -> Result<Vec<String>, String> {
     let metadata: Metadata = serde_json::from_str(metadata).map_err(|error| error.to_string())?;
     let rules: Rules = toml::from_str(rules).map_err(|error| error.to_string())?;
     let allowed = rules.licenses.allow;
+    // That of most packages: a second one is reported.
+    let registry = most_common(metadata.packages.iter().filter_map(|of| of.source.as_ref()));
     let mut found = Vec::new();
     for package in &metadata.packages {
         let name = &package.name;
         match &package.source {
-            Some(source) if source.starts_with("registry+") => {}
+            Some(source) if source.starts_with("registry+") && Some(source) == registry => {}
             Some(source) => found.push(format!("{name} comes from {source}")),
             None => found.extend(
                 package
@@ -93,6 +96,17 @@ fn violations(metadata: &str, rules: &str) -> Result<Vec<String>, String> {
         }
     }
     Ok(found)
+}
+
+fn most_common<'a>(sources: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut counts = BTreeMap::new();
+    for source in sources {
+        *counts.entry(source).or_insert(0) += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .map(|(source, _)| source)
 }
 
 #[cfg(test)]
@@ -131,6 +145,18 @@ mod tests {
             let package = format!("{{\"name\": \"planted\", {members}, \"dependencies\": []}}");
             assert_eq!(count(&package), reported, "{package}");
         }
+    }
+
+    #[test]
+    fn dependency_from_a_second_registry_is_reported() {
+        let package = |host: &str| {
+            format!(
+                "{{\"name\": \"planted\", \"license\": \"MIT\", \"source\": \"registry+https://{host}\", \"dependencies\": []}}"
+            )
+        };
+        let (usual, other) = (package("example.org"), package("example.com"));
+        assert_eq!(count(&format!("{usual}, {usual}, {other}")), 1);
+        assert_eq!(count(&format!("{usual}, {usual}")), 0);
     }
 
     #[test]
