@@ -82,8 +82,10 @@ pub const TERMINATED_DAYS: i64 = 7;
 pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
 /// A clock that shows an earlier time than this, in seconds since 1970, was never set: 2020.
 pub const CLOCK_SET_SECONDS: i64 = 1_577_836_800;
-/// A record dated further ahead of the clock than this is filed at its time of receipt.
-pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
+/// A record dated further ahead of the clock than this stands at its time of receipt: clocks that a network sets differ by less.
+pub const RECORD_AHEAD_SECONDS: i64 = 5 * 60;
+/// A record that is received longer after the time it carries than this is counted as late: sealing waits as long for such records.
+pub const RECORD_LATE_SECONDS: i64 = SEAL_AFTER_SECONDS;
 /// Length of the window of `Get24HourActivity`.
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Bytes at which a chunk of a response ends; the last item may exceed it.

@@ -24,17 +24,20 @@ fn open() -> (Engine, ManualClock) {
 
 #[test]
 fn page_of_advice_examines_a_bounded_number_of_days() {
-    let (engine, _) = open();
+    let (engine, clock) = open();
     // In this state there is no advice about a desktop that never reported.
     let gone = |workspace: Workspace| Workspace {
         state: Some("TERMINATED".into()),
         ..workspace
     };
     let desktops = ADVICE_DAYS_EXAMINED_MAX / 31 + 100;
+    let now: Timestamp = NOW.parse().unwrap();
+    clock.set(now.plus_seconds(-7 * 86_400));
+    engine.put_workspace(workspace("zz-idle")).unwrap();
+    clock.set(now);
     engine
         .put_workspaces(fleet(desktops).map(gone).collect())
         .unwrap();
-    engine.put_workspace(workspace("zz-idle")).unwrap();
     let first = engine.query(&AdviceQuery::default()).unwrap();
     assert!(first.rows.is_empty());
     let paging = Paging {

@@ -63,7 +63,7 @@ impl Batch {
         let mut record = RecordRef::empty(Stream::Stats);
         let read = text.and_then(|text| body::batch_line(text, &mut record));
         match read {
-            Ok(()) => core.push(&mut self.arrivals, &record),
+            Ok(()) => _ = core.push(&mut self.arrivals, &record),
             Err(message) => self.errors.add(line, None, message),
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn post_batch(call: &Call<'_>) -> Handled {
 pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
     let query = call.query;
     let selection = TelemetrySelection {
-        instance_id: query.filled("instance"),
+        instance_id: query.text("instance"),
         stream: query.one_of("stream", &Stream::ALL, Stream::name)?,
         before: query.moment_of_removal("before", call.core.now())?,
     };
@@ -94,11 +94,11 @@ pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
 pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
     let instance_id = call
         .query
-        .text("instanceId")
+        .get_or_empty("instanceId")
         .ok_or_else(|| EngineError::invalid("instanceId", "The instanceId field is required."))?;
     let query = HistoryQuery {
         stream,
-        instance_id,
+        instance_id: instance_id.into_owned(),
         from: call.query.time("from")?,
         to: call.query.time("to")?,
         limit: call.query.limit()?,
@@ -117,8 +117,8 @@ pub(super) fn list_audit(call: &Call<'_>) -> Handled {
     let wanted = AuditQuery {
         from: query.time("from")?,
         to: query.time("to")?,
-        workspace_id: query.filled("workSpaceId"),
-        requester: query.filled("requester"),
+        workspace_id: query.text("workSpaceId"),
+        requester: query.text("requester"),
         action: query.one_of("action", &AuditAction::ALL, AuditAction::as_str)?,
         result: query.one_of("result", &AuditResult::ALL, AuditResult::as_str)?,
         limit: query.limit()?,

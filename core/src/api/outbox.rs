@@ -16,7 +16,7 @@ pub(super) fn list(call: &Call<'_>) -> Handled {
     let state = query.one_of("state", &ActionState::ALL, ActionState::as_str)?;
     let wanted = ActionQuery {
         state: state.unwrap_or_default(),
-        workspace_id: query.filled("workSpaceId"),
+        workspace_id: query.text("workSpaceId"),
         limit: query.limit()?,
         next_token: query.text("nextToken"),
     };

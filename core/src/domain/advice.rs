@@ -8,7 +8,7 @@ use super::health::Health;
 /// An advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advice {
-    /// It never reported, or nobody used it.
+    /// It never reported, or nobody used it, in the time since it is known.
     Idle,
     /// It is billed by the hour, for more hours than a month costs.
     AlwaysOnCheaper,
@@ -51,8 +51,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) compute_type: &'a str,
     /// Days with records.
     pub(crate) days: u32,
-    /// Whether a record named a user.
+    /// Whether somebody used it.
     pub(crate) had_user: bool,
+    /// Whole days since the inventory or telemetry knows it.
+    pub(crate) days_known: i64,
     /// Billed hours in a month.
     pub(crate) hours: f64,
     /// The limit of hours of its compute type.
@@ -78,7 +80,7 @@ pub(crate) fn is_given(advice: Advice, facts: &Facts<'_>) -> bool {
     let mode = facts.running_mode.and_then(RunningMode::named);
     let limit = facts.limit.map(f64::from);
     match advice {
-        Advice::Idle => !is_used,
+        Advice::Idle => !is_used && facts.days_known >= ADVICE_DAYS_MIN.into(),
         Advice::AlwaysOnCheaper => {
             let dear = limit.is_some_and(|limit| facts.hours > limit);
             known && mode == Some(RunningMode::AutoStop) && dear
@@ -128,6 +130,7 @@ mod tests {
         compute_type: "STANDARD",
         days: 30,
         had_user: true,
+        days_known: 7,
         hours: 80.0,
         limit: Some(85),
         health: Some(98.0),
@@ -161,6 +164,11 @@ mod tests {
                 ..idle
             };
             assert_eq!(given(&facts), expected, "{days} {had_user}");
+            let new = Facts {
+                days_known: 6,
+                ..facts
+            };
+            assert!(given(&new).is_empty(), "{days} {had_user}");
         }
         for state in ["PENDING", "TERMINATING", "terminated"] {
             let facts = Facts {

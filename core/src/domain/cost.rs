@@ -2,7 +2,7 @@
 //! `ALWAYS_ON`, billed by the month.
 //!
 //! A session is billed from its begin to its end in whole hours, rounded up, and for the auto-stop timeout after it. Where the user comes back before
-//! the timeout is over the desktop has not stopped, and the session goes on.
+//! the timeout is over the desktop has not stopped, and the session goes on. What is rounded up ends now at the latest: no more hours are billed than have passed.
 
 use crate::limits::MONTH_DAYS;
 
@@ -18,8 +18,8 @@ pub(crate) struct Bill {
 }
 
 /// The bill of the runs in which a user was connected, in order, without overlaps: the minute in which each begins, from any one on, and how many minutes
-/// it lasts. `timeout` is the auto-stop timeout in minutes.
-pub(crate) fn bill(runs: impl Iterator<Item = (u64, u64)>, timeout: u64) -> Bill {
+/// it lasts. `timeout` is the auto-stop timeout in minutes, and `now` the minute that has passed last.
+pub(crate) fn bill(runs: impl Iterator<Item = (u64, u64)>, timeout: u64, now: u64) -> Bill {
     let mut bill = Bill::default();
     let mut session: Option<(u64, u64)> = None;
     for (begin, minutes) in runs {
@@ -27,23 +27,33 @@ pub(crate) fn bill(runs: impl Iterator<Item = (u64, u64)>, timeout: u64) -> Bill
         match &mut session {
             Some((_, last)) if begin.saturating_sub(*last) < timeout.max(1) => *last = end,
             _ => {
-                bill.add(session, timeout);
+                bill.add(session, timeout, now);
                 session = Some((begin, end));
             }
         }
     }
-    bill.add(session, timeout);
+    bill.add(session, timeout, now);
     bill
 }
 
 impl Bill {
-    fn add(&mut self, session: Option<(u64, u64)>, timeout: u64) {
+    /// The same, of no more hours than have passed in a window, whose length is in seconds.
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a few years")]
+    pub(crate) fn within(self, window_seconds: i64) -> Self {
+        Self {
+            hours: self.hours.min(window_seconds.max(0) as f64 / 3600.0),
+            ..self
+        }
+    }
+
+    fn add(&mut self, session: Option<(u64, u64)>, timeout: u64, now: u64) {
         let Some((begin, end)) = session else { return };
         let connected = (end - begin)
             .div_ceil(HOUR_MINUTES)
             .saturating_mul(HOUR_MINUTES);
         self.sessions = self.sessions.saturating_add(1);
-        self.hours += hours(connected.saturating_add(timeout));
+        let billed = connected.saturating_add(timeout);
+        self.hours += hours(billed.min(now.saturating_sub(begin)));
     }
 }
 
@@ -85,11 +95,23 @@ mod tests {
             (&[(480, 60), (595, 5)], 60, 1, 3.0),
             (&[(480, 60), (600, 5)], 60, 2, 4.0),
             (&[(0, 1440), (1440, 1440)], 60, 1, 49.0),
-            (&[(u64::MAX, 5)], u64::MAX, 1, hours(u64::MAX)),
+            (&[(u64::MAX, 5)], u64::MAX, 1, 0.0),
         ] {
             let expected = Bill { sessions, hours };
-            assert_eq!(bill(runs.iter().copied(), timeout), expected, "{runs:?}");
+            let found = bill(runs.iter().copied(), timeout, u64::MAX);
+            assert_eq!(found, expected, "{runs:?}");
         }
+    }
+
+    #[test]
+    fn no_more_hours_are_billed_than_have_passed() {
+        let running = bill([(0, 60), (600, 5)].into_iter(), 60, 610);
+        assert!((running.hours - (2.0 + 10.0 / 60.0)).abs() < 1e-9);
+        // Each begins just after the one before has stopped.
+        let often = bill((0..660).map(|number| (number * 66, 5)), 60, 30 * 24 * 60);
+        assert!(often.hours > 1300.0);
+        let within = often.within(30 * 86_400);
+        assert!((within.hours - 720.0).abs() < 1e-9 && within.sessions == 655);
     }
 
     #[test]

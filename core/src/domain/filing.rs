@@ -1,27 +1,50 @@
 //! When a record was received, and where it stands in history.
 
-use crate::limits::RECORD_AHEAD_SECONDS;
+use crate::limits::{RECORD_AHEAD_SECONDS, RECORD_LATE_SECONDS};
 use crate::timestamp::Timestamp;
 
-use super::retention::{clock_was_set, days_before, is_ahead};
+use super::retention::clock_was_set;
 
 /// The times that the engine gives a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Times {
     /// When it was received: what the clock shows, but not before the last sweep.
     pub(crate) received_at: Timestamp,
-    /// Where it stands in history: one of the time it carries and `received_at`.
+    /// Where it stands in history: the time it carries, or `received_at`.
     pub(crate) filed_at: Timestamp,
+}
+
+/// How the time that a record carries stands to that of its receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dating {
+    /// It carries none, or one of about then.
+    Current,
+    /// It was sent much earlier, and stands where it was.
+    Late,
+    /// It was sent by a clock that is ahead, and stands at its receipt.
+    Ahead,
+}
+
+impl Times {
+    /// The dating of a record that carries the time `sent`.
+    pub(crate) fn dating(&self, sent: Option<Timestamp>) -> Dating {
+        if sent.is_some_and(|sent| sent > self.filed_at) {
+            Dating::Ahead
+        } else if self.filed_at.plus_seconds(RECORD_LATE_SECONDS) < self.received_at {
+            Dating::Late
+        } else {
+            Dating::Current
+        }
+    }
 }
 
 /// The times of a record that carries the time `sent` and arrives when the clock shows `now`.
 ///
-/// It is filed at the time it carries, or at its receipt where it carries none or one that cannot be believed, more than 24 h
-/// ahead of the clock or older than its stream is kept. An agent whose clock is off loses no data that way.
+/// It is filed at the time it carries, however old that is; or at its receipt where it carries none, or one that is more than five minutes
+/// ahead of the clock: a clock that is ahead hides no later reading, and nothing that was newest lies in the future.
 ///
-/// Nor does it where the clock of the engine is off, which the last sweep, `swept`, shows. A clock that is behind it, or was never
-/// set, is not believed, and the time that the record carries counts, as far after the sweep as records are kept. A clock that is
-/// farther ahead than a sweep would believe makes no record old that was not old at the last sweep.
+/// A clock of the engine that is behind the last sweep, `swept`, or was never set is not believed: then the time that the record carries counts, as
+/// far after the sweep as records are kept.
 pub(crate) fn times(
     sent: Option<Timestamp>,
     now: Timestamp,
@@ -30,18 +53,15 @@ pub(crate) fn times(
 ) -> Times {
     let swept = swept.filter(|swept| clock_was_set(*swept));
     let received_at = swept.map_or(now, |swept| now.max(swept));
-    let is_behind = now < received_at || !clock_was_set(received_at);
-    let ahead_of = swept.filter(|swept| is_ahead(received_at, *swept));
-    let oldest = days_before(ahead_of.unwrap_or(received_at), retention_days);
+    let never_set = !clock_was_set(received_at);
     // How far a clock that is behind has fallen back is not known; farther than records are kept makes no difference.
-    let ahead = if is_behind {
+    let ahead = if now < received_at {
         received_at.plus_seconds(i64::from(retention_days) * 86_400)
     } else {
         received_at
     };
     let newest = ahead.plus_seconds(RECORD_AHEAD_SECONDS);
-    let never_set = !clock_was_set(received_at);
-    let believed = |sent: &Timestamp| *sent >= oldest && (never_set || *sent <= newest);
+    let believed = |sent: &Timestamp| never_set || *sent <= newest;
     Times {
         received_at,
         filed_at: sent.filter(believed).unwrap_or(received_at),
@@ -51,15 +71,6 @@ pub(crate) fn times(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn filed_at(
-        sent: Option<Timestamp>,
-        clock: Timestamp,
-        days: u16,
-        swept: Option<Timestamp>,
-    ) -> Timestamp {
-        times(sent, clock, days, swept).filed_at
-    }
 
     const DAY: i64 = 86_400;
 
@@ -71,28 +82,42 @@ mod tests {
         now().plus_seconds(days * DAY)
     }
 
+    fn tick(time: Timestamp, ticks: i64) -> Timestamp {
+        Timestamp::from_ticks(time.ticks() + ticks)
+    }
+
     #[test]
-    fn unbelievable_times_become_the_time_of_receipt() {
-        let tick = |time: Timestamp, ticks: i64| Timestamp::from_ticks(time.ticks() + ticks);
-        for (sent, filed) in [
-            (None, now()),
-            (Some(days(1)), days(1)),
-            (Some(tick(days(1), 1)), now()),
-            (Some(days(-30)), days(-30)),
-            (Some(tick(days(-30), -1)), now()),
-            (Some(Timestamp::UNIX_EPOCH), now()),
-        ] {
-            for swept in [
-                None,
-                Some(now()),
+    fn record_stands_at_its_own_time_however_old_and_never_ahead() {
+        let ahead = now().plus_seconds(RECORD_AHEAD_SECONDS);
+        for (sent, filed, dating) in [
+            (None, now(), Dating::Current),
+            (Some(ahead), ahead, Dating::Current),
+            (Some(tick(ahead, 1)), now(), Dating::Ahead),
+            (Some(days(1)), now(), Dating::Ahead),
+            (Some(Timestamp::MAX), now(), Dating::Ahead),
+            (
                 Some(now().plus_seconds(-3600)),
-                Some(days(-1)),
-            ] {
-                assert_eq!(
-                    filed_at(sent, now(), 30, swept),
-                    filed,
-                    "{sent:?}, {swept:?}"
-                );
+                now().plus_seconds(-3600),
+                Dating::Current,
+            ),
+            (
+                Some(now().plus_seconds(-3601)),
+                now().plus_seconds(-3601),
+                Dating::Late,
+            ),
+            (Some(days(-31)), days(-31), Dating::Late),
+            (
+                Some(Timestamp::UNIX_EPOCH),
+                Timestamp::UNIX_EPOCH,
+                Dating::Late,
+            ),
+            (Some(Timestamp::MIN), Timestamp::MIN, Dating::Late),
+        ] {
+            for swept in [None, Some(now()), Some(days(-1)), Some(days(-40))] {
+                let times = times(sent, now(), 30, swept);
+                assert_eq!(times.filed_at, filed, "{sent:?}, {swept:?}");
+                assert_eq!(times.received_at, now());
+                assert_eq!(times.dating(sent), dating, "{sent:?}, {swept:?}");
             }
         }
     }
@@ -103,38 +128,20 @@ mod tests {
             for (sent, filed) in [
                 (Some(now()), now()),
                 (Some(days(3)), days(3)),
-                (Some(days(31)), days(31)),
-                (Some(days(32)), now()),
-                (Some(days(-30)), days(-30)),
-                (Some(days(-31)), now()),
+                (Some(days(30)), days(30)),
+                (Some(days(31)), now()),
+                (Some(days(-31)), days(-31)),
                 (None, now()),
             ] {
-                assert_eq!(
-                    filed_at(sent, clock, 30, Some(now())),
-                    filed,
-                    "{clock}, {sent:?}"
-                );
+                let times = times(sent, clock, 30, Some(now()));
+                assert_eq!(times.filed_at, filed, "{clock}, {sent:?}");
+                assert_eq!(times.received_at, now());
             }
         }
         let unset = Timestamp::from_unix_seconds(1000);
         for swept in [None, Some(Timestamp::UNIX_EPOCH)] {
-            assert_eq!(filed_at(Some(now()), unset, 30, swept), now());
-            assert_eq!(filed_at(None, unset, 30, swept), unset);
-        }
-    }
-
-    #[test]
-    fn record_received_by_a_clock_that_is_ahead_keeps_its_time() {
-        let ahead = days(40);
-        for (sent, filed) in [
-            (Some(now()), now()),
-            (Some(days(-30)), days(-30)),
-            (Some(days(-31)), ahead),
-            (Some(days(41)), days(41)),
-            (Some(days(42)), ahead),
-            (None, ahead),
-        ] {
-            assert_eq!(filed_at(sent, ahead, 30, Some(now())), filed, "{sent:?}");
+            assert_eq!(times(Some(now()), unset, 30, swept).filed_at, now());
+            assert_eq!(times(None, unset, 30, swept).filed_at, unset);
         }
     }
 }

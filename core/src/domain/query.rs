@@ -27,10 +27,21 @@ impl<'r> Query<'r> {
             .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
-    /// The first value of `name`; `None` when it is absent or cannot be decoded. Does not check the rest of the query.
+    /// The first value of `name`; `None` when it is absent, empty, which is the same, or cannot be decoded. Does not check the rest of the query.
     pub(crate) fn get(self, name: &str) -> Option<Cow<'r, str>> {
-        let mut pairs = self.0.split('&');
-        decode(pairs.find_map(|pair| value_of(pair, name))?)
+        let mut values = self.values(name).filter(|value| !value.is_empty());
+        decode(values.next()?)
+    }
+
+    /// The first value of `name`, of a parameter of which an empty one means something.
+    pub(crate) fn get_or_empty(self, name: &str) -> Option<Cow<'r, str>> {
+        decode(self.values(name).next()?)
+    }
+
+    fn values(self, name: &str) -> impl Iterator<Item = &'r str> {
+        self.0
+            .split('&')
+            .filter_map(move |pair| value_of(pair, name))
     }
 
     /// Checks that all of the query can be decoded. `known` are the parameters that a message may name.
@@ -52,10 +63,10 @@ impl<'r> Query<'r> {
         Ok(())
     }
 
-    /// Checks that every parameter is one of `known` or `apiKey`.
+    /// Checks that every parameter is one of `known`, `apiKey`, or `_`, which browsers' libraries add against caches.
     pub(crate) fn check_known(self, known: &[&'static str]) -> Result<()> {
         let is_known = |name: &str| {
-            let mut known = known.iter().chain([&API_KEY]);
+            let mut known = known.iter().chain([&API_KEY, &"_"]);
             known.any(|known| known.eq_ignore_ascii_case(name))
         };
         let mut names = self.pairs().filter_map(|(name, _)| decode(name));
@@ -68,11 +79,6 @@ impl<'r> Query<'r> {
     /// The first value of `name`, as an owned string.
     pub(crate) fn text(self, name: &str) -> Option<String> {
         self.get(name).map(Cow::into_owned)
-    }
-
-    /// A value that counts as absent when it is empty.
-    pub(crate) fn filled(self, name: &str) -> Option<String> {
-        self.text(name).filter(|text| !text.is_empty())
     }
 
     /// The first value of `name` as an int32: an optional sign and decimal digits.
@@ -116,7 +122,7 @@ impl<'r> Query<'r> {
         Ok(value? == Some(true))
     }
 
-    /// The first value of `name` as one of `all`, compared by `as_str` without case; `None` when it is absent or empty.
+    /// The first value of `name` as one of `all`, compared by `as_str` without case.
     pub(crate) fn one_of<T: Copy>(
         self,
         name: &'static str,
@@ -130,7 +136,7 @@ impl<'r> Query<'r> {
 
     /// The place of the first value of `name` in `names`: one compiled copy for all types.
     fn one_of_names(self, name: &'static str, names: &[&str]) -> Result<Option<usize>> {
-        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+        let Some(text) = self.get(name) else {
             return Ok(None);
         };
         let mut known = names.iter();
@@ -260,7 +266,10 @@ mod tests {
     fn parameter_name_in_any_case_returns_the_first_value() {
         let query = parse("LIMIT=1&limit=2&other&a=b=c&&x=");
         assert_eq!(query.get("limit").as_deref(), Some("1"));
-        assert_eq!(query.get("other").as_deref(), Some(""));
+        assert_eq!(query.get("other"), None);
+        assert_eq!(query.get("x"), None);
+        assert_eq!(query.get_or_empty("x").as_deref(), Some(""));
+        assert_eq!(parse("limit=&limit=3").get("limit").as_deref(), Some("3"));
         assert_eq!(query.get("a").as_deref(), Some("b=c"));
         assert_eq!(query.get("missing"), None);
         assert_eq!(
@@ -275,7 +284,13 @@ mod tests {
             let refused = Query::new(Some(text)).check_known(&["state", "limit"]);
             refused.map_err(|error| error.context().to_owned())
         };
-        for known in ["", "&", "STATE=x&limit", "apikey=x&%73tate=y"] {
+        for known in [
+            "",
+            "&",
+            "STATE=x&limit",
+            "apikey=x&%73tate=y",
+            "_=1790000000000&limit=2",
+        ] {
             assert_eq!(refused(known), Ok(()), "{known}");
         }
         let long = format!("{}=1", "x".repeat(33));

@@ -11,6 +11,9 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 pub(crate) const TIME_FORM: &str =
     "Send a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h.";
 
+/// The least number that is a time in milliseconds since 1970; lesser ones are in seconds, up to the year 5138.
+const MILLISECONDS_MIN: i64 = 100_000_000_000;
+
 const DAY: i64 = 86_400;
 
 /// The steps that a series is raised to, in seconds; above them whole days.
@@ -42,6 +45,8 @@ pub(crate) const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
 
 /// A date-time, or a time before `now` such as `-24h`, `-7d` or `-1h30m`; `None` for anything else.
 ///
+/// Also as Grafana writes one: `now`, `now-24h`, or a number of milliseconds since 1970, or of seconds where it has at most 11 digits.
+///
 /// ```
 /// let now = "2026-11-20T08:00:00Z".parse()?;
 /// let day = deskfleet::moment("-24h", now);
@@ -50,11 +55,26 @@ pub(crate) const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
 /// ```
 #[must_use]
 pub fn moment(text: &str, now: Timestamp) -> Option<Timestamp> {
-    let Some(before) = text.strip_prefix('-') else {
-        return text.parse().ok();
+    let relative = text.strip_prefix("now").unwrap_or(text);
+    if relative.is_empty() {
+        return (text != relative).then_some(now);
+    }
+    let Some(before) = relative.strip_prefix('-') else {
+        return text.parse().ok().or_else(|| since_1970(text));
     };
     let ticks = i64::try_from(milliseconds(before)?.min(DURATION_MAX)).ok()? * 10_000;
     Some(Timestamp::from_ticks(now.ticks() - ticks))
+}
+
+fn since_1970(text: &str) -> Option<Timestamp> {
+    let number: i64 = text.parse().ok().filter(|number| *number >= 0)?;
+    let ticks = if number < MILLISECONDS_MIN {
+        TICKS_PER_SECOND
+    } else {
+        TICKS_PER_SECOND / 1000
+    };
+    let ticks = number.checked_mul(ticks)?;
+    (ticks <= Timestamp::MAX.ticks()).then(|| Timestamp::from_ticks(ticks))
 }
 
 /// A range of time that is not empty.
@@ -176,6 +196,27 @@ mod tests {
         }
         assert_eq!(raised(300_000, 300, 1), None);
         assert_eq!(Range::step_raised(None, 300, 1), None);
+    }
+
+    #[test]
+    fn moment_is_read_as_grafana_writes_it() {
+        let now: Timestamp = "2026-11-20T08:00:00Z".parse().unwrap();
+        let read = |text: &str| moment(text, now).map(|time| time.to_string());
+        for (text, expected) in [
+            ("now", Some("2026-11-20T08:00:00Z")),
+            ("now-24h", Some("2026-11-19T08:00:00Z")),
+            ("1795161600123", Some("2026-11-20T08:00:00.123Z")),
+            ("1795161600", Some("2026-11-20T08:00:00Z")),
+            ("0", Some("1970-01-01T00:00:00Z")),
+            ("", None),
+            ("now/d", None),
+            ("now24h", None),
+            ("now-", None),
+            ("9223372036854775807", None),
+            ("1795161600.5", None),
+        ] {
+            assert_eq!(read(text).as_deref(), expected, "{text}");
+        }
     }
 
     fn range(from: &str, to: &str) -> Range {

@@ -56,11 +56,6 @@ pub(crate) fn clock_was_set(now: Timestamp) -> bool {
     now >= Timestamp::from_unix_seconds(CLOCK_SET_SECONDS)
 }
 
-/// Whether the clock is farther ahead of the last sweep than is believed.
-pub(crate) fn is_ahead(now: Timestamp, swept: Timestamp) -> bool {
-    now > swept.plus_seconds(BELIEVED_SECONDS)
-}
-
 /// Whether the clock is behind the last sweep. One of a clock that was never set says nothing.
 fn is_behind(now: Timestamp, swept: Option<Timestamp>) -> bool {
     swept.is_some_and(|swept| clock_was_set(swept) && now < swept)

@@ -1,8 +1,9 @@
 //! Accepting telemetry: what arrives while a commit runs gathers here, and goes into the next one as a whole.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::domain::filing::{Times, times};
+use crate::domain::filing::{Dating, Times, times};
 use crate::error::{EngineError, Result};
 use crate::limits::VOLATILE_RECORDS_MAX;
 use crate::locks::lock;
@@ -12,9 +13,13 @@ use crate::store::telemetry::arrivals::Arrivals;
 use super::EngineCore;
 use super::lanes::{Arriving, Claim};
 
-/// The records that gather for the next commit.
+/// The records that gather for the next commit, and how many were dated otherwise than at about their receipt since the engine was opened.
 #[derive(Debug, Default)]
-pub(super) struct Intake(Mutex<Gathering>);
+pub(super) struct Intake {
+    gathering: Mutex<Gathering>,
+    late: AtomicU64,
+    ahead: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Gathering {
@@ -27,7 +32,17 @@ struct Gathering {
 
 impl Intake {
     fn lock(&self) -> MutexGuard<'_, Gathering> {
-        lock(&self.0)
+        lock(&self.gathering)
+    }
+
+    /// Counts a record; returns its dating.
+    fn count(&self, dating: Dating) -> Dating {
+        match dating {
+            Dating::Current => {}
+            Dating::Late => _ = self.late.fetch_add(1, Ordering::Relaxed),
+            Dating::Ahead => _ = self.ahead.fetch_add(1, Ordering::Relaxed),
+        }
+        dating
     }
 
     /// Takes what has gathered; the next record starts a new batch.
@@ -58,6 +73,7 @@ impl EngineCore {
         gathering
             .arrivals
             .push(record, times.received_at, times.filed_at);
+        self.intake.count(times.dating(record.sent_time()));
         if gathering.claim.is_none() {
             gathering.claim = Some(self.lanes.submit_telemetry(Arriving::Gathered));
         }
@@ -91,16 +107,22 @@ impl EngineCore {
         let _ = self.wait(&mut claim);
     }
 
+    /// The records that were received late, and those by clocks that were ahead, since the engine was opened.
+    pub(crate) fn late_and_ahead(&self) -> [u64; 2] {
+        [&self.intake.late, &self.intake.ahead].map(|count| count.load(Ordering::Relaxed))
+    }
+
     /// Telemetry records that wait to be filed.
     pub(crate) fn queued(&self) -> u64 {
         self.settle();
         self.store.queued()
     }
 
-    /// Adds a record to a batch that is to be accepted as a whole.
-    pub(crate) fn push(&self, batch: &mut Arrivals, record: &RecordRef<'_>) {
+    /// Adds a record to a batch that is to be accepted as a whole; returns how it was dated.
+    pub(crate) fn push(&self, batch: &mut Arrivals, record: &RecordRef<'_>) -> Dating {
         let times = self.times(record);
         batch.push(record, times.received_at, times.filed_at);
+        self.intake.count(times.dating(record.sent_time()))
     }
 
     /// Queues a batch for the next commit: all of it, or nothing.

@@ -140,8 +140,8 @@ impl Statistic {
 /// How a metric of a Stats record is made from its fields, by their places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
-    /// The value of an integer field.
-    Integer(usize),
+    /// The percentage in an integer field.
+    Percent(usize),
     /// The value of a `float` field.
     Float(usize),
     /// The value of a `double` field.
@@ -152,7 +152,7 @@ pub(crate) enum Source {
 
 /// How each of [`Metric::OF_STATS`] is made.
 pub(crate) const SOURCES: [Source; Metric::OF_STATS.len()] = [
-    Source::Integer(field("processorInUse")),
+    Source::Percent(field("processorInUse")),
     used("physicalMemory", "availablePhysicalMemory"),
     used("rootTotal", "rootAvailable"),
     used("userTotal", "userAvailable"),
@@ -177,8 +177,13 @@ const fn used(total: &str, available: &str) -> Source {
     }
 }
 
-/// The percentage of `total` that is not `available`.
+/// The percentage of `total` that is not `available`, if it is one.
 #[expect(clippy::cast_precision_loss, reason = "a percentage is no more exact")]
 pub(crate) fn used_percent(total: i64, available: i64) -> Option<f64> {
-    (total != 0).then(|| 100.0 * (1.0 - available as f64 / total as f64))
+    percentage(100.0 * (1.0 - available as f64 / total as f64))
+}
+
+/// The value, if it is within 0 to 100: an agent that sends another one has measured something else.
+pub(crate) fn percentage(value: f64) -> Option<f64> {
+    (0.0..=100.0).contains(&value).then_some(value)
 }

@@ -30,6 +30,7 @@ mod workspace;
 mod write_class;
 
 pub use activity::ActivityRecord;
+pub(crate) use activity::SessionChange;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
 #[cfg(feature = "cluster")]

@@ -11,7 +11,7 @@ record! {
         compute_type_name: Nullable<String> = "computeTypeName",
         /// User who was logged on.
         username: Nullable<String> = "username",
-        /// When the report was made. The time of receipt counts where this is absent or more than 24 hours ahead.
+        /// When the report was made. The time of receipt counts where this is absent or more than 5 minutes ahead.
         created_date: Option<Timestamp> = "createdDate",
         /// The processes by name, at most 4096 items.
         processes: Option<Vec<ProcessItem>> = "processes",

@@ -13,7 +13,7 @@ record! {
         compute_type_name: Nullable<String> = "computeTypeName",
         /// User who logged on.
         username: Nullable<String> = "username",
-        /// When the logon began. The time of receipt counts where this is absent or more than 24 hours ahead.
+        /// When the logon began. The time of receipt counts where this is absent or more than 5 minutes ahead.
         baseline_utc: Option<Timestamp> = "baselineUtc",
         /// Time to load the profile, in milliseconds.
         profile_ms: Option<i32> = "profileMs",

@@ -12,7 +12,7 @@ record! {
         id: Option<i32> = "id",
         /// Compute type of the instance, for example `STANDARD`.
         compute_type_name: Nullable<String> = "computeTypeName" max COMPUTE_TYPE_NAME_MAX,
-        /// When the statistics were taken. The time of receipt counts where this is absent or more than 24 hours ahead.
+        /// When the statistics were taken. The time of receipt counts where this is absent or more than 5 minutes ahead.
         update_time: Option<Timestamp> = "updatetime",
         /// User who was logged on.
         username: Nullable<String> = "username" max USERNAME_MAX,

@@ -243,10 +243,12 @@ impl Context<'_, '_> {
         let mut entry = Entry {
             workspace,
             state_since: self.now,
+            known_since: self.now,
             held: false,
             transition: None,
         };
         if let Some(old) = old {
+            entry.known_since = old.known_since;
             entry.held = old.held;
             entry.transition = old.transition;
             if entry.workspace.state == old.workspace.state {

@@ -8,7 +8,7 @@ use super::table::{Read, Table, Tables};
 use crate::store::telemetry::segments::LogMark;
 
 /// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 /// The oldest format that is read, and converted when it is opened to be written.
 pub(super) const OLDEST_FORMAT: u32 = 5;
 

@@ -1,7 +1,5 @@
 //! What is known of one user.
 
-use std::cmp::Reverse;
-
 use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
 use crate::sorting::sorted_by_key;
@@ -16,9 +14,10 @@ use crate::timestamp::Timestamp;
 use super::workspaces::{Listing, Workspaces};
 use super::{Reader, workspaces};
 
-/// Bytes of the pending records filed at their receipt that are compared with each other to find the newest of a user. Only a
-/// flood has more; then those that came last count, and of them one that repeats an older one shows until it is filed.
-const MISDATED_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of the pending records of a user and a stream that are compared with each other to find the newest. Only a flood of records of one
+/// time, or by clocks that are ahead, has more; then those that came last count, and of them one that repeats an older one shows until it is
+/// filed.
+const COMPARED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A user: the workspaces, and the newest telemetry.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,17 +106,16 @@ fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
 /// Where a pending record is: its block, and its row there. In the order in which they were accepted.
 type Arrival = (u64, usize);
 
-/// The pending records of a user and a stream of which one is the newest.
+/// The pending records of a user and a stream of which one is the newest: each may repeat another, or a filed one, which is then what counts.
 #[derive(Default)]
 struct PendingRecords {
-    /// The newest of those that stand at the time they carry, or carry none, by [`users::age`]. A repetition of
-    /// such a record stands at the same time and came later, so this is none.
-    dated: Option<(Timestamp, Reverse<Arrival>)>,
-    dated_row: Rows,
-    /// Those that are filed at their receipt instead: each may repeat any other.
-    misdated: Rows,
+    rows: Rows,
     arrivals: Vec<Arrival>,
-    misdated_bytes: usize,
+    bytes: usize,
+    /// The newest filed time of those that are not dated by a clock that is ahead.
+    newest: Option<Timestamp>,
+    /// Whether there are some that are; those may repeat any that was received before.
+    any_ahead: bool,
 }
 
 impl PendingRecords {
@@ -128,16 +126,17 @@ impl PendingRecords {
         let order = sorted_by_key(blocks.len(), |row| {
             blocks.get(row).map(|(time, block)| (*time, block.number))
         });
-        let mut pending = Self::default();
+        let mut pending = Self {
+            newest: known,
+            ..Self::default()
+        };
         let mut rows = Rows::default();
         for block in order.into_iter().rev() {
             let Some(&(time, block)) = blocks.get(block as usize) else {
                 continue;
             };
-            let found = pending.dated.map(|(filed_at, _)| filed_at).max(known);
-            let older = found.is_some_and(|found| time < found);
-            if (older && pending.arrivals.is_empty()) || pending.misdated_bytes > MISDATED_BYTES_MAX
-            {
+            let is_older = Some(time) < pending.newest;
+            if (is_older && !pending.any_ahead) || pending.bytes > COMPARED_BYTES_MAX {
                 break;
             }
             rows.clear();
@@ -150,39 +149,33 @@ impl PendingRecords {
     }
 
     fn see(&mut self, rows: &Rows, block: u64, is_wanted: impl Fn(usize) -> bool) {
-        for row in (0..rows.len()).filter(|row| is_wanted(*row)) {
-            if rows.is_misdated(row) {
-                self.misdated.adopt(rows, row);
-                self.misdated_bytes += rows.weight(row);
+        let wanted: Vec<usize> = (0..rows.len()).filter(|row| is_wanted(*row)).collect();
+        let is_ahead = |row: &usize| rows.seconds_ahead(*row) > 0;
+        let dated = wanted.iter().filter(|row| !is_ahead(row));
+        let newest = dated.map(|row| rows.filed_at(*row)).max();
+        self.newest = self.newest.max(newest);
+        for row in wanted {
+            let is_ahead = is_ahead(&row);
+            self.any_ahead |= is_ahead;
+            if is_ahead || Some(rows.filed_at(row)) == self.newest {
+                self.rows.adopt(rows, row);
+                self.bytes += rows.weight(row);
                 self.arrivals.push((block, row));
-                continue;
-            }
-            let found = (rows.filed_at(row), Reverse((block, row)));
-            let is_newer = self.dated.is_none_or(|(_, arrival)| {
-                (users::age(rows, row), found.1) > (users::age(&self.dated_row, 0), arrival)
-            });
-            if is_newer {
-                self.dated = Some(found);
-                self.dated_row = Rows::default();
-                self.dated_row.adopt(rows, row);
             }
         }
     }
 
     /// Adds the newest to `rows`, if there is one.
     fn add_newest(&self, reader: &Reader, rows: &mut Rows) -> Result<()> {
-        if self.dated.is_some() {
-            rows.adopt(&self.dated_row, 0);
-        }
         let order = sorted_by_key(self.arrivals.len(), |row| self.arrivals.get(row));
-        let mut misdated = Rows::default();
+        let mut arrived = Rows::default();
         for row in order {
-            misdated.adopt(&self.misdated, row as usize);
+            arrived.adopt(&self.rows, row as usize);
         }
-        let fresh = history::fresh(&reader.snapshot, &mut misdated)?;
-        let age = |row: &u32| (users::age(&misdated, *row as usize), Reverse(*row));
+        let fresh = history::fresh(&reader.snapshot, &mut arrived)?;
+        let age = |row: &u32| (users::age(&arrived, *row as usize), *row);
         if let Some(newest) = fresh.into_iter().max_by(|a, b| age(a).cmp(&age(b))) {
-            rows.adopt(&misdated, newest as usize);
+            rows.adopt(&arrived, newest as usize);
         }
         Ok(())
     }

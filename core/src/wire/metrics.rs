@@ -28,6 +28,8 @@ pub(crate) struct Figures {
     pub(crate) summary: Option<FleetSummary>,
     pub(crate) store: Option<StoreStatus>,
     pub(crate) queue_records_max: u64,
+    /// Records that were received late, and those by clocks that were ahead, since the start.
+    pub(crate) late_and_ahead: [u64; 2],
 }
 
 /// A text that is written family by family. Names begin with `deskfleet_`, which is left out of the arguments.
@@ -36,14 +38,20 @@ struct Text(String);
 // Writing to a String never fails, so the results below are dropped.
 impl Text {
     fn gauge(&mut self, name: &str, help: &str, value: &dyn Display) {
-        self.family(name, help);
+        self.family((name, "gauge"), help);
         let _ = writeln!(self.0, "deskfleet_{name} {value}");
     }
 
-    fn family(&mut self, name: &str, help: &str) {
+    /// What only grows, from 0 at the start.
+    fn counter(&mut self, name: &str, help: &str, count: u64) {
+        self.family((name, "counter"), help);
+        let _ = writeln!(self.0, "deskfleet_{name} {count}");
+    }
+
+    fn family(&mut self, (name, kind): (&str, &str), help: &str) {
         let _ = writeln!(
             self.0,
-            "# HELP deskfleet_{name} {help}\n# TYPE deskfleet_{name} gauge"
+            "# HELP deskfleet_{name} {help}\n# TYPE deskfleet_{name} {kind}"
         );
     }
 
@@ -53,7 +61,7 @@ impl Text {
         (name, label, help): (&str, &str, &str),
         samples: impl IntoIterator<Item = (&'v str, u64)>,
     ) {
-        self.family(name, help);
+        self.family((name, "gauge"), help);
         for (value, count) in samples {
             let _ = writeln!(self.0, "deskfleet_{name}{{{label}=\"{value}\"}} {count}");
         }
@@ -103,6 +111,11 @@ pub(crate) fn text(figures: &Figures) -> String {
             age(store.oldest_queued),
         );
     }
+    let [late, ahead] = figures.late_and_ahead;
+    let help = "Telemetry records received more than an hour after the time they carry.";
+    text.counter("records_late_total", help, late);
+    let help = "Telemetry records dated more than 5 minutes ahead of the clock of the server.";
+    text.counter("records_ahead_total", help, ahead);
     text.0
 }
 
@@ -222,6 +235,7 @@ mod tests {
             summary: None,
             store: Some(StoreStatus::default()),
             queue_records_max: 7,
+            late_and_ahead: [0, 3],
         };
         let text = text(&figures);
         assert!(text.starts_with("# HELP deskfleet_store_bytes Size of the store's file.\n"));
@@ -230,6 +244,9 @@ mod tests {
                 "# TYPE deskfleet_queue_records_max gauge\ndeskfleet_queue_records_max 7\n"
             )
         );
+        assert!(text.contains(
+            "# TYPE deskfleet_records_ahead_total counter\ndeskfleet_records_ahead_total 3\n"
+        ));
         assert!(!text.contains("disk_free") && !text.contains("workspaces"));
     }
 }

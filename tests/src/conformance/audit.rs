@@ -180,14 +180,14 @@ fn counts() -> Case {
 
 fn bad_counts() -> Case {
     let case = Case::new("1 integers in the query", "numberOfActivities");
-    ["abc", "", "1.5", "1e3", "2147483648", "-2147483649"]
+    ["abc", "%2B", "1.5", "1e3", "2147483648", "-2147483649"]
         .into_iter()
         .fold(case, |case, bad| {
             let call =
                 activities(&format!("?numberOfActivities={bad}")).refused("InvalidParameter");
             case.call(call.error(
                 "numberOfActivities",
-                format!("The value '{bad}' is not valid."),
+                format!("The value '{}' is not valid.", bad.replace("%2B", "+")),
             ))
         })
 }

@@ -146,25 +146,23 @@ fn as_posted() -> Case {
     .call(day("").gives_json(&*answer))
 }
 
-/// More than 24 h ahead, or older than retention keeps: filed at the time of receipt, written as sent.
+/// Up to 5 minutes ahead a record stands at its time, and from then on at its receipt; an old one is in no window of today.
 fn times_that_are_not_believed() -> Case {
-    let (believed, ahead) = ("2026-11-21T12:00:00Z", "2026-11-21T12:00:00.0000001Z");
-    let old = "2001-01-01T00:00:00Z";
-    let case = record_activity(
-        Case::new("6 times", "far ahead and far back"),
-        "believed",
-        believed,
-    );
+    let (believed, ahead) = ("2026-11-20T12:05:00Z", "2026-11-20T12:05:00.0000001Z");
+    let case = Case::new("10 times", "ahead, late and far back");
+    let case = record_activity(case, "believed", believed);
     let case = record_activity(case, "ahead", ahead).clock(1);
-    let case = record_activity(case, "old", old);
-    let items = [item("old", old), item("ahead", ahead)].join(",");
+    let case = record_activity(case, "offset", "2026-11-20T14:00:01+02:00");
+    let case = record_activity(case, "late", "2026-11-19T12:00:01Z");
+    let case = record_activity(case, "dead battery", "2001-01-01T00:00:00Z");
+    let offset = item("offset", "2026-11-20T12:00:01Z");
+    let items = [offset.clone(), item("ahead", ahead)].join(",");
+    let later = [item("believed", believed), offset, item("ahead", ahead)].join(",");
     case.call(day(&items))
         .file()
         .call(day(&items))
         .set_time(believed)
-        .call(day(
-            &[item("believed", believed), item("old", old)].join(",")
-        ))
+        .call(day(&later))
 }
 
 fn repetition() -> Case {

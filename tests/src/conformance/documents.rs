@@ -318,7 +318,7 @@ pub const ROWS: &[&str] = &[
     "4 computeType", "4 requester", "4 TERMINATED", "4 RemoveWorkSpaceDbEntry", "4 litigation hold",
     "5 lists", "5 content negotiation", "5 nextToken", "5 GetUserInformation", "5 Get24HourActivity",
     "5 GetAdminActivity", "5 Test", "5 queue/count",
-    "6 durable", "6 queue", "6 units", "6 process items", "6 times", "6 retention",
+    "6 durable", "6 queue", "6 units", "6 process items", "6 times", "10 times", "6 retention",
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",

@@ -1,6 +1,6 @@
 //! `GET /query/advice`
 
-use deskfleet::{Record, StatsRecord, Timestamp, Workspace};
+use deskfleet::{ActivityRecord, Record, StatsRecord, Timestamp, Workspace};
 
 use super::case::{Call, Case, NOW, call};
 use super::fixtures::{desk, workspace};
@@ -13,6 +13,8 @@ pub(super) fn cases() -> Vec<Case> {
         overloaded(),
         oversized(),
         instances(),
+        sessions(),
+        new_desktops(),
         pages(),
         window(),
         wrong(),
@@ -54,6 +56,13 @@ fn samples(
     case.file()
 }
 
+/// Workspaces that the inventory has had for a week.
+fn known(name: &'static str, workspaces: impl IntoIterator<Item = Workspace>) -> Case {
+    let case = Case::new("q advice", name).set_time("2026-11-13T12:00:00Z");
+    let case = workspaces.into_iter().fold(case, Case::put);
+    case.set_time(NOW)
+}
+
 fn mode(id: &str, mode: &str) -> Workspace {
     Workspace {
         running_mode: Some(mode.into()),
@@ -62,12 +71,16 @@ fn mode(id: &str, mode: &str) -> Workspace {
 }
 
 fn idle() -> Case {
-    let case = Case::new("q advice", "idle")
-        .put(desk("ws-1", "STOPPED", "jdoe"))
-        .put(workspace("ws-2"))
-        .put(workspace("ws-3"))
-        .put(desk("ws-4", "TERMINATED", "jdoe"))
-        .put(desk("ws-5", "AVAILABLE", "jdoe"));
+    let case = known(
+        "idle",
+        [
+            desk("ws-1", "STOPPED", "jdoe"),
+            workspace("ws-2"),
+            workspace("ws-3"),
+            desk("ws-4", "TERMINATED", "jdoe"),
+            desk("ws-5", "AVAILABLE", "jdoe"),
+        ],
+    );
     let case = samples(case, ("ws-2", ""), (3, 8..10), (50, 50));
     samples(case, ("WS-3", "asmith"), (1, 8..10), (50, 50))
         .call(get("?q=ws-1").gives_json(rows(&[r#"{"workSpId":"ws-1","username":"jdoe","advice":"idle","hours":null,"limitHours":85,"evidence":"It never reported.","estimate":true}"#])))
@@ -82,7 +95,7 @@ fn idle() -> Case {
         ))
 }
 
-/// The window of 30.5 days has 8 days without a break, or 7 sessions of an hour and its timeout.
+/// A session of 7.5 days, the rounding and the timeout of which have not passed yet, or 7 of an hour and its timeout.
 fn cost() -> Case {
     let case = Case::new("q advice", "the cheaper running mode")
         .put(mode("ws-1", "AUTO_STOP"))
@@ -94,7 +107,7 @@ fn cost() -> Case {
     let case = samples(case, ("ws-3", "jdoe"), (6, 8..9), (50, 50));
     samples(case, ("ws-4", "jdoe"), (7, 8..9), (50, 50))
         .call(get("?fields=workSpId,advice,hours,limitHours,evidence").gives_json(rows(&[
-            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":772.0,"limitHours":85,"evidence":"1 session, 193 hours in all with the auto-stop timeout; in 30 days 772, above the limit of 85."}"#,
+            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":720.0,"limitHours":85,"evidence":"1 session, 180 hours in all with the auto-stop timeout; in 30 days 720, above the limit of 85."}"#,
             r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":64.62,"limitHours":85,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 64.62, not above the limit of 85."}"#,
         ])))
 }
@@ -135,11 +148,15 @@ fn instances() -> Case {
         computer_name: Some(computer.to_owned()),
         ..workspace(id)
     };
-    let case = Case::new("q advice", "instances of a workspace")
-        .put(computer("ws-1", "PC-1"))
-        .put(computer("ws-2", "PC-2"))
-        .put(computer("ws-3", "pc-2"))
-        .put(computer("ws-4", "ws-1"));
+    let case = known(
+        "instances of a workspace",
+        [
+            computer("ws-1", "PC-1"),
+            computer("ws-2", "PC-2"),
+            computer("ws-3", "pc-2"),
+            computer("ws-4", "ws-1"),
+        ],
+    );
     let case = samples(case, ("pc-1", "jdoe"), (1, 8..9), (50, 50));
     let case = samples(case, ("PC-2", "jdoe"), (1, 8..9), (50, 50));
     samples(case, ("ws-1", ""), (2, 8..9), (50, 50)).call(
@@ -151,12 +168,71 @@ fn instances() -> Case {
     )
 }
 
+/// An agent that runs as a service names the owner all day. Where logons and logoffs are posted they decide: eight days of which seven have a
+/// session of less than an hour, and a desktop that nobody has used since the window began.
+fn sessions() -> Case {
+    let desktops = ["ws-1", "ws-2", "ws-3"].map(|id| mode(id, "ALWAYS_ON"));
+    let mut case = known("sessions", desktops);
+    for id in ["ws-1", "ws-2", "ws-3"] {
+        case = samples(case, (id, "jdoe"), (8, 0..12), (50, 50));
+    }
+    let activity = |id: &str, what: &str, time: String| {
+        Record::Activity(Box::new(ActivityRecord {
+            instance_id: id.into(),
+            username: "jdoe".into(),
+            activity: what.into(),
+            activity_time: Some(time.parse().expect("a date-time")),
+            ..ActivityRecord::default()
+        }))
+    };
+    for day in 13..20 {
+        let begun = activity("ws-1", "Logon", format!("2026-11-{day}T08:00:00Z"));
+        let ended = activity("ws-1", "SessionLock", format!("2026-11-{day}T08:50:00Z"));
+        // In whatever order they come.
+        case = case.record(ended).record(begun);
+    }
+    case.record(activity("ws-2", "log off", "2026-10-01T17:00:00Z".into()))
+        .file()
+        .call(get("?q=ws-1&fields=advice,hours,evidence").gives_json(rows(&[
+            r#"{"advice":"autoStopCheaper","hours":56.0,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 56, not above the limit of 85."}"#,
+        ])))
+        .call(get("?q=ws-2&fields=advice,hours,evidence").gives_json(rows(&[
+            r#"{"advice":"idle","hours":0,"evidence":"It reported on 8 days, and nobody logged on."}"#,
+        ])))
+        .call(get("?q=ws-3&fields=advice,hours,evidence").gives_json(rows(&[])))
+}
+
+/// A desktop is called idle once the inventory or telemetry has known it for a week.
+fn new_desktops() -> Case {
+    let case = Case::new("q advice", "new desktops")
+        .put(workspace("ws-1"))
+        .put(workspace("ws-2"));
+    let case = samples(case, ("ws-2", ""), (8, 8..9), (50, 50));
+    let idle = |ids: &[&str]| {
+        let ids: Vec<_> = ids
+            .iter()
+            .map(|id| format!(r#"{{"workSpId":"{id}"}}"#))
+            .collect();
+        let rows = ids.join(",");
+        get("?fields=workSpId").gives_json(format!(
+            r#"{{"rows":[{rows}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":["«_»"]}}"#
+        ))
+    };
+    case.call(idle(&["ws-2"]))
+        .clock(7 * 86_400 - 1)
+        .call(idle(&["ws-2"]))
+        .clock(1)
+        .call(idle(&["ws-1", "ws-2"]))
+}
+
 /// Two pieces of advice on one desktop, on two pages.
 fn pages() -> Case {
-    let case = Case::new("q advice", "pages")
-        .put(workspace("ws-0"))
-        .put(mode("ws-1", "ALWAYS_ON"))
-        .put(workspace("ws-2"));
+    let desktops = [
+        workspace("ws-0"),
+        mode("ws-1", "ALWAYS_ON"),
+        workspace("ws-2"),
+    ];
+    let case = known("pages", desktops);
     let case = samples(case, ("ws-1", "jdoe"), (7, 8..9), (5, 5));
     let all = [
         "ws-0 idle",

@@ -204,7 +204,7 @@ fn resync() -> Case {
 
 fn wrong() -> Case {
     let mut case = Case::new(ROW, "wrong values");
-    for value in ["x", "-1", "1.5", "18446744073709551616", ""] {
+    for value in ["x", "-1", "1.5", "18446744073709551616"] {
         let message =
             format!("The value '{value}' is not valid: it is a whole number, such as 4412.");
         let call = list(&format!("?after={value}")).refused("InvalidParameter");

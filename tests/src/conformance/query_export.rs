@@ -68,7 +68,7 @@ fn order() -> Case {
     case.call(export("stream=stats").gives(lines(&[1, 2, 3, 4, 5])))
         .call(export("stream=stats&instanceId=ws-1").gives(lines(&[2, 3])))
         .call(export("stream=stats&instanceId=WS-1").gives(""))
-        .call(export("stream=stats&instanceId=").gives(""))
+        .call(export("stream=stats&instanceId=&from=").gives(lines(&[1, 2, 3, 4, 5])))
         .call(export("stream=stats&from=-5h").gives(lines(&[2, 3, 4])))
         .call(
             export("stream=stats&from=2026-11-20T08:00:00Z&to=2026-11-20T09:00:00Z")

@@ -129,17 +129,26 @@ fn held_retention() -> Case {
         .fold(case, |case, name| case.call(history(name, "ws-1", "")))
 }
 
-/// An agent with a dead clock battery does not lose its records to retention.
+/// A record older than its stream is kept stands at its own time, hides nothing newer, and goes with the next removal like any of its age.
 fn older_than_retention() -> Case {
-    let kept = r#"{"id":1,"updatetime":"2001-01-01T00:00:00Z","username":"jdoe","instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}"#;
-    Case::new("6 times", "older than retention at receipt: kept by the time of receipt")
+    let old = r#"{"id":1,"updatetime":"2001-01-01T00:00:00Z","username":"jdoe","instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}"#;
+    let new = r#"{"id":2,"updatetime":"2026-11-20T11:00:00Z","username":"jdoe","instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}"#;
+    Case::new("10 times", "older than retention at receipt")
+        .record(stats("i", "jdoe", 2, "2026-11-20T11:00:00Z"))
         .record(stats("i", "jdoe", 1, "2001-01-01T00:00:00Z"))
+        .call(history("stats", "i", &[old, new].join(",")))
         .file()
-        .clock(29 * DAY)
-        .maintain()
-        .call(history("stats", "i", kept))
-        .call(call("GET admin /operator/telemetry/stats?instanceId=i&from=2026-11-20T12:00:00Z&to=2026-11-20T12:00:00.0000001Z").gives(format!(r#"{{"records":[{kept}],"nextToken":null,"hasMore":false}}"#)))
-        .call(call("GET admin /operator/telemetry/stats?instanceId=i&to=2026-11-20T12:00:00Z").gives(r#"{"records":[],"nextToken":null,"hasMore":false}"#))
+        .call(history("stats", "i", &[old, new].join(",")))
+        .call(
+            call(
+                "GET admin /operator/telemetry/stats?instanceId=i&to=2001-01-01T00:00:00.0000001Z",
+            )
+            .gives(format!(
+                r#"{{"records":[{old}],"nextToken":null,"hasMore":false}}"#
+            )),
+        )
+        .days(2)
+        .call(history("stats", "i", new))
 }
 
 /// The clock is wrong at the first upkeep: it is compared with the creation time of the file. Later the battery of the

@@ -13,7 +13,7 @@ use crate::store::telemetry::rows::{Bucket, NO_TEXT, Rows};
 use super::daily;
 use super::day::DayRollup;
 use super::hourly::{self, Group, HourRollup};
-use super::latest::{self, Latest};
+use super::latest::{self, Latest, Newest};
 use super::sample::{Sample, slot};
 use super::slots::HOUR;
 
@@ -134,12 +134,25 @@ impl Changes {
         }
         latest.note_name(bucket.instance);
         for row in order {
-            latest.note_time(rows.filed_at(*row as usize));
+            let row = *row as usize;
+            latest.note_time(rows.filed_at(row));
+            if bucket.stream == Stream::Activity
+                && let Some(change) = rows.session_change(row)
+            {
+                latest.note_session(rows.filed_at(row), change);
+            }
         }
         let newest = samples.iter().map(|sample| sample.at).max();
         for (sample, row) in samples.iter().zip(order) {
+            let row = *row as usize;
             if Some(sample.at) == newest {
-                latest.note_sample(sample, rows.username(*row as usize));
+                latest.note_newest(Newest {
+                    order: rows.order(row),
+                    seconds_ahead: rows.seconds_ahead(row),
+                    instance: rows.instance_id(row).to_owned(),
+                    username: rows.username(row).to_owned(),
+                    values: sample.values,
+                });
             }
         }
         let rollup = if bucket.day == latest.day {
@@ -247,7 +260,9 @@ fn add_to_day(
                     rollup.add_sample(sample, user != NO_TEXT);
                 }
             }
-            Stream::Activity => rollup.add_activity(rows.filed_at(row)),
+            Stream::Activity => {
+                rollup.add_activity(rows.filed_at(row), rows.session_change(row));
+            }
             Stream::Startup => {
                 if let Some(total) = rows.integer(row, STARTUP_TOTAL) {
                     rollup.add_startup(total.saturating_mul(100));

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::limits::ROLLUP_USERS_MAX;
-use crate::model::{Metric, user_key};
+use crate::model::{Metric, SessionChange, user_key};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
@@ -49,6 +49,22 @@ pub(crate) struct DaySlots {
     pub(crate) over: Slots,
     /// A Stats record had neither above it.
     pub(crate) calm: Slots,
+    /// An activity began a session, or ended one.
+    pub(crate) began: Slots,
+    pub(crate) ended: Slots,
+}
+
+impl DaySlots {
+    /// Those of both.
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        Self {
+            connected: self.connected.union(&other.connected),
+            over: self.over.union(&other.over),
+            calm: self.calm.union(&other.calm),
+            began: self.began.union(&other.began),
+            ended: self.ended.union(&other.ended),
+        }
+    }
 }
 
 impl DayRollup {
@@ -77,7 +93,12 @@ impl DayRollup {
     }
 
     /// Adds an Activity record of that day.
-    pub(super) fn add_activity(&mut self, at: Timestamp) {
+    pub(super) fn add_activity(&mut self, at: Timestamp, change: Option<SessionChange>) {
+        match change {
+            Some(SessionChange::Begins) => self.slots.began.insert(slot(at)),
+            Some(SessionChange::Ends) => self.slots.ended.insert(slot(at)),
+            None => {}
+        }
         if let Some(count) = self.activities.get_mut(slot(at) / HOUR) {
             *count = count.saturating_add(1);
         }
@@ -109,11 +130,7 @@ impl DayRollup {
         for (histogram, other) in self.histograms.iter_mut().zip(&other.histograms) {
             histogram.merge(other);
         }
-        self.slots = DaySlots {
-            connected: self.slots.connected.union(&other.slots.connected),
-            over: self.slots.over.union(&other.slots.over),
-            calm: self.slots.calm.union(&other.slots.calm),
-        };
+        self.slots = self.slots.union(&other.slots);
         for (count, other) in self.activities.iter_mut().zip(other.activities) {
             *count = count.saturating_add(other);
         }
@@ -134,6 +151,11 @@ impl DayRollup {
         self.slots.connected.encode(&mut section);
         self.slots.over.encode(&mut section);
         self.slots.calm.encode(&mut section);
+        let (began, ended) = (&self.slots.began, &self.slots.ended);
+        if began.len() + ended.len() > 0 {
+            began.encode(&mut section);
+            ended.encode(&mut section);
+        }
         end_section(encoder, &mut section);
         let hours = self.activities.iter().zip(0..);
         let hours = hours.filter(|(count, _)| **count > 0);
@@ -213,11 +235,16 @@ impl<'v> DayRef<'v> {
     /// The slots of the day.
     pub(crate) fn slots(&self) -> Result<DaySlots> {
         let mut decoder = Decoder::new(self.slots);
-        let slots = DaySlots {
+        let mut slots = DaySlots {
             connected: Slots::decode(&mut decoder)?,
             over: Slots::decode(&mut decoder)?,
             calm: Slots::decode(&mut decoder)?,
+            ..DaySlots::default()
         };
+        if !decoder.is_empty() {
+            slots.began = Slots::decode(&mut decoder)?;
+            slots.ended = Slots::decode(&mut decoder)?;
+        }
         decoder.finish()?;
         Ok(slots)
     }

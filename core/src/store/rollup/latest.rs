@@ -3,25 +3,36 @@
 //! Key: the folded name of the instance (name in a key). The rollup of the newest day is here and not in `daily`, so that filing
 //! writes one row for each instance.
 
+use std::cmp::Reverse;
+
 use crate::error::Result;
-use crate::model::Metric;
 use crate::model::identity::folded;
+use crate::model::{Metric, SessionChange};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{ALL_KEYS, KeyRange, Read, Step, Table, Tables};
 use crate::store::telemetry::key_name;
+use crate::store::telemetry::rows::HistoryOrder;
 use crate::timestamp::Timestamp;
 
-use super::VERSION;
 use super::day::{DayRef, DayRollup};
-use super::sample::Sample;
+
+/// Version of a row. One of version 1 has nothing of the receipt of its newest Stats record, and no session.
+const VERSION: u8 = 2;
+
+/// In the order of their numbers.
+const SESSION_CHANGES: [SessionChange; 2] = [SessionChange::Begins, SessionChange::Ends];
 
 const VALUES: usize = Metric::OF_STATS.len();
 
 /// The newest Stats record of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Newest<T> {
-    /// When it was filed.
-    pub(crate) at: Timestamp,
+    /// Its place in history.
+    pub(crate) order: HistoryOrder,
+    /// The name of its instance as sent.
+    pub(crate) instance: T,
+    /// How far the clock that dated it was ahead, if it is filed at its receipt for that; else 0.
+    pub(crate) seconds_ahead: u64,
     /// Its user as sent; empty for none.
     pub(crate) username: T,
     /// [`Metric::OF_STATS`], in hundredths.
@@ -36,6 +47,7 @@ pub(super) struct Latest {
     /// The newest filed time of any record.
     seen: Timestamp,
     stats: Option<Newest<String>>,
+    session: Option<(Timestamp, SessionChange)>,
     pub(super) day: u32,
     pub(super) rollup: DayRollup,
 }
@@ -51,6 +63,7 @@ impl Latest {
             name: name.to_owned(),
             seen: Timestamp::MIN,
             stats: None,
+            session: None,
             day,
             rollup: DayRollup::default(),
         }
@@ -74,17 +87,19 @@ impl Latest {
         self.seen = self.seen.max(at);
     }
 
-    /// Notes a Stats record, where it is the newest. Of several of one time that with the greatest values counts, whichever came first.
-    pub(super) fn note_sample(&mut self, sample: &Sample, username: &str) {
-        let newest = self.stats.as_ref();
-        let known = newest.map(|newest| (newest.at, newest.values, newest.username.as_str()));
-        if known < Some((sample.at, sample.values, username)) {
-            self.stats = Some(Newest {
-                at: sample.at,
-                username: username.to_owned(),
-                values: sample.values,
-            });
+    /// Notes a Stats record, where it is the newest, in the order of [`age`](crate::store::telemetry::users::age).
+    pub(super) fn note_newest(&mut self, newest: Newest<String>) {
+        let is_older = |known: &Newest<String>| {
+            (known.order, Reverse(&known.instance)) <= (newest.order, Reverse(&newest.instance))
+        };
+        if self.stats.as_ref().is_none_or(is_older) {
+            self.stats = Some(newest);
         }
+    }
+
+    /// Notes an Activity record that begins or ends a session, where it is the newest.
+    pub(super) fn note_session(&mut self, at: Timestamp, change: SessionChange) {
+        self.session = self.session.max(Some((at, change)));
     }
 
     /// Adds what another row says of the same instance; returns the day that is not its newest, to be added elsewhere.
@@ -92,11 +107,10 @@ impl Latest {
         self.note_name(&other.name);
         self.note_time(other.seen);
         if let Some(newest) = other.stats.take() {
-            let sample = Sample {
-                at: newest.at,
-                values: newest.values,
-            };
-            self.note_sample(&sample, &newest.username);
+            self.note_newest(newest);
+        }
+        if let Some((at, change)) = other.session {
+            self.note_session(at, change);
         }
         if other.day > self.day {
             std::mem::swap(&mut self.day, &mut other.day);
@@ -113,13 +127,22 @@ impl Latest {
         encoder.text(&self.name);
         encoder.time(self.seen);
         encoder.option(self.stats.as_ref(), |encoder, newest| {
-            encoder.time(newest.at);
+            let (at, received_at) = newest.order;
+            encoder.time(at);
+            encoder.signed(received_at.ticks().wrapping_sub(at.ticks()));
+            encoder.varint(newest.seconds_ahead);
+            let other = Some(&newest.instance).filter(|instance| **instance != self.name);
+            encoder.option_text(other.map(String::as_str));
             encoder.text(&newest.username);
             let known = newest.values.iter().zip(0..);
             let known = known.filter(|(value, _)| value.is_some());
             encoder.varint(known.fold(0, |bits, (_, place)| bits | 1 << place));
             let values = newest.values.iter().flatten();
             values.for_each(|value| encoder.signed(*value));
+        });
+        encoder.option(self.session, |encoder, (at, change)| {
+            encoder.time(at);
+            encoder.variant(&SESSION_CHANGES, &change);
         });
         encoder.varint(self.day.into());
         self.rollup.encode(&mut encoder);
@@ -135,6 +158,8 @@ pub(crate) struct LatestRef<'v> {
     /// The newest filed time of any record.
     pub(crate) seen: Timestamp,
     pub(crate) stats: Option<Newest<&'v str>>,
+    /// The newest Activity record that began or ended a session: when it was filed, and which of both it did.
+    pub(crate) session: Option<(Timestamp, SessionChange)>,
     /// Its newest day.
     pub(crate) day: u32,
     pub(crate) rollup: DayRef<'v>,
@@ -143,15 +168,20 @@ pub(crate) struct LatestRef<'v> {
 impl<'v> LatestRef<'v> {
     pub(crate) fn read(value: &'v [u8]) -> Result<Self> {
         let mut decoder = Decoder::new(value);
-        if decoder.u8()? != VERSION {
-            return Err(damaged());
-        }
-        let (name, seen, stats) = (decoder.text()?, decoder.time()?, decoder.option(newest)?);
+        let version = read_version(&mut decoder)?;
+        let (name, seen) = (decoder.text()?, decoder.time()?);
+        let stats = decoder.option(|decoder| newest(decoder, version, name))?;
+        let session = if version > 1 {
+            decoder.option(|decoder| Ok((decoder.time()?, decoder.variant(&SESSION_CHANGES)?)))?
+        } else {
+            None
+        };
         let day = u32::try_from(decoder.varint()?).map_err(|_| damaged())?;
         let row = Self {
             name,
             seen,
             stats,
+            session,
             day,
             rollup: DayRef::read(day, &mut decoder)?,
         };
@@ -170,18 +200,39 @@ impl<'v> LatestRef<'v> {
             name: self.name.to_owned(),
             seen: self.seen,
             stats: self.stats.map(|newest| Newest {
-                at: newest.at,
+                order: newest.order,
+                seconds_ahead: newest.seconds_ahead,
+                instance: newest.instance.to_owned(),
                 username: newest.username.to_owned(),
                 values: newest.values,
             }),
+            session: self.session,
             day: self.day,
             rollup: self.rollup.into_rollup()?,
         })
     }
 }
 
-fn newest<'v>(decoder: &mut Decoder<'v>) -> Result<Newest<&'v str>> {
-    let (at, username) = (decoder.time()?, decoder.text()?);
+fn read_version(decoder: &mut Decoder<'_>) -> Result<u8> {
+    match decoder.u8()? {
+        version @ 1..=VERSION => Ok(version),
+        _ => Err(damaged()),
+    }
+}
+
+fn newest<'v>(
+    decoder: &mut Decoder<'v>,
+    version: u8,
+    name: &'v str,
+) -> Result<Newest<&'v str>> {
+    let at = decoder.time()?;
+    let (mut received_at, mut seconds_ahead, mut instance) = (at.ticks(), 0, name);
+    if version > 1 {
+        received_at = received_at.wrapping_add(decoder.signed()?);
+        seconds_ahead = decoder.varint()?;
+        instance = decoder.option_text()?.unwrap_or(name);
+    }
+    let username = decoder.text()?;
     let known = decoder.varint()?;
     if known >> VALUES != 0 {
         return Err(damaged());
@@ -193,7 +244,9 @@ fn newest<'v>(decoder: &mut Decoder<'v>) -> Result<Newest<&'v str>> {
         }
     }
     Ok(Newest {
-        at,
+        order: (at, Timestamp::from_ticks(received_at)),
+        seconds_ahead,
+        instance,
         username,
         values,
     })
@@ -202,9 +255,7 @@ fn newest<'v>(decoder: &mut Decoder<'v>) -> Result<Newest<&'v str>> {
 /// When the instance of a row sent something last, as [`Timestamp::ordered_ticks`].
 fn seen(value: &[u8]) -> Result<u64> {
     let mut decoder = Decoder::new(value);
-    if decoder.u8()? != VERSION {
-        return Err(damaged());
-    }
+    read_version(&mut decoder)?;
     decoder.text()?;
     Ok(decoder.time()?.ordered_ticks())
 }

@@ -1,5 +1,7 @@
 //! Sets of the five-minute slots of a day.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::TICKS_PER_SECOND;
@@ -23,10 +25,27 @@ const ALL_BITS: u8 = u8::MAX;
 pub(crate) struct Slots([u64; WORDS]);
 
 impl Slots {
-    pub(super) fn insert(&mut self, slot: usize) {
+    /// Slots of a day.
+    pub(crate) const COUNT: usize = SLOTS;
+
+    pub(crate) fn insert(&mut self, slot: usize) {
         if let Some(word) = self.0.get_mut(slot / WORD) {
             *word |= 1 << (slot % WORD);
         }
+    }
+
+    pub(crate) fn insert_all(&mut self, slots: Range<usize>) {
+        slots.for_each(|slot| self.insert(slot));
+    }
+
+    pub(crate) fn contains(&self, slot: usize) -> bool {
+        let word = self.0.get(slot / WORD);
+        word.is_some_and(|word| word >> (slot % WORD) & 1 == 1)
+    }
+
+    /// Those that are in it, in order.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        self.runs().flat_map(|(first, count)| first..first + count)
     }
 
     /// The first slot from `slot` on that is in it, or that is not; [`SLOTS`] when there is none.

@@ -232,8 +232,10 @@ pub(super) fn drop_repetitions(
     rows: &mut Rows,
     order: &mut Vec<u32>,
 ) -> Result<()> {
-    // A record is filed at its sent time, or else at its receipt: then it may repeat one anywhere on its day.
-    let anywhere = order.iter().any(|row| rows.is_misdated(*row as usize));
+    // A record by a clock that is ahead is filed at its receipt: it may repeat one anywhere on its day.
+    let anywhere = order
+        .iter()
+        .any(|row| rows.seconds_ahead(*row as usize) > 0);
     let filed = || order.iter().map(|row| rows.filed_at(*row as usize));
     let span = filed().min().zip(filed().max()).filter(|_| !anywhere);
     // Nearly always each is newer than the one before, and than what is filed.

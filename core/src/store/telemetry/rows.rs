@@ -9,7 +9,7 @@ mod records;
 
 use crate::model::{FieldKind, Places, ProcessItem, Stream};
 use crate::sorting::{sort_by_key, sorted_by_key};
-use crate::timestamp::Timestamp;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::texts::Texts;
 
@@ -296,10 +296,12 @@ impl Rows {
         Some(Timestamp::from_ticks(ticks.cast_signed()))
     }
 
-    /// Whether the record is filed at another time than the one it carries.
-    pub(crate) fn is_misdated(&self, row: usize) -> bool {
-        let sent = self.sent(row);
-        sent.is_some() && sent != Some(self.filed_at(row))
+    /// Seconds that the clock which dated the record was ahead, if it is filed at its receipt for that; else 0.
+    pub(crate) fn seconds_ahead(&self, row: usize) -> u64 {
+        let filed_at = self.filed_at(row);
+        let sent = self.sent(row).filter(|sent| *sent > filed_at);
+        let ticks = sent.map_or(0, |sent| sent.ticks() - filed_at.ticks());
+        ticks.div_euclid(TICKS_PER_SECOND).unsigned_abs()
     }
 
     /// The number of the instance's name.

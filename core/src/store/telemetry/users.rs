@@ -13,7 +13,7 @@ use crate::timestamp::Timestamp;
 
 use super::block::{self, BlockEncoder};
 use super::key_name;
-use super::rows::Rows;
+use super::rows::{HistoryOrder, Rows};
 
 /// What is known of a user from telemetry.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,10 +39,11 @@ pub(crate) struct News {
     newest: [Option<u32>; KEPT.len()],
 }
 
-/// Rows of a user and a stream by this are from the oldest to the newest. Of those filed at one time the least instance counts, and of these that
-/// which was accepted first, so a repetition never does: so it is the same in whatever order buckets are filed.
-pub(crate) fn age(rows: &Rows, row: usize) -> (Timestamp, Reverse<&str>) {
-    (rows.filed_at(row), Reverse(rows.instance_id(row)))
+/// Rows of a user and a stream by this are from the oldest to the newest: of those filed at one time that counts which was received last. Of
+/// those received at one time too the least instance does, and of these that which was accepted last: so it is the same in whatever order
+/// buckets are filed.
+pub(crate) fn age(rows: &Rows, row: usize) -> (HistoryOrder, Reverse<&str>) {
+    (rows.order(row), Reverse(rows.instance_id(row)))
 }
 
 impl News {
@@ -62,7 +63,7 @@ impl News {
         if self.seen < seen || self.seen == seen && is_less() {
             (self.seen, self.username) = (seen, rows.user(row as usize));
         }
-        let order = |row: u32| (age(rows, row as usize), Reverse(row));
+        let order = |row: u32| (age(rows, row as usize), row);
         let stream = rows.stream(row as usize);
         let place = KEPT.iter().position(|kept| *kept == stream);
         if let Some(newest) = place.and_then(|place| self.newest.get_mut(place))
@@ -166,7 +167,7 @@ impl<'a> Stored<'a> {
         let end = rows.mark();
         let known = rows.len();
         block::decode_into(block, rows)?;
-        let newer = age(rows, row) > age(rows, known);
+        let newer = age(rows, row) >= age(rows, known);
         rows.truncate(end);
         Ok(newer)
     }

@@ -12,17 +12,18 @@ use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
 use crate::model::row::{Decimal, rounded, row};
-use crate::model::{Column, Metric, Paging, Question, Rows, RunningMode};
+use crate::model::{Column, Metric, Paging, Question, Rows, RunningMode, SessionChange};
 use crate::store::fleet::workspaces::{self as stored, EntryRef};
-use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, unstored};
+use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, latest, unstored};
 use crate::store::table::Step;
-use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::timestamp::{TICKS_PER_DAY, TICKS_PER_SECOND, Timestamp};
 use crate::view::Reader;
 use crate::view::workspaces::{Listing, Matcher, WorkspaceFilter, Workspaces};
 
 use super::coverage::Coverage;
 use super::desktops::{instances, quantile};
 use super::health::Use;
+use super::sessions::Sessions;
 use super::{Ask, Fleet, FleetQuery};
 
 row! {
@@ -239,6 +240,10 @@ impl Page<'_> {
         let mut record = Record::default();
         let mut add = |instance: &str| -> Result<()> {
             let days = self.days.clone();
+            latest::with_row(&self.reader.snapshot, instance, |row| {
+                record.session = record.session.max(row.session);
+                Ok(())
+            })?;
             let mut add = |days: &[DayRef<'_>]| days.iter().try_for_each(|day| record.add(day));
             let found = daily::with_days(&self.reader.snapshot, instance, days, &mut add)?;
             record.has_reported |= found;
@@ -267,19 +272,38 @@ impl Page<'_> {
         self.end.ticks().saturating_sub(begin.ticks()) / TICKS_PER_SECOND
     }
 
+    /// How many days ago the inventory got to know it, or telemetry within the window did.
+    fn days_known(&self, entry: &EntryRef<'_>, record: &Record) -> i64 {
+        let reported = record
+            .days
+            .first()
+            .map(|(day, _)| Timestamp::from_day(*day));
+        let first = reported.map_or(entry.known_since, |day| day.min(entry.known_since));
+        (self.reader.now.ticks() - first.ticks()) / TICKS_PER_DAY
+    }
+
     /// The rows of a workspace.
     fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
         let compute_type = entry.compute_type().unwrap_or_default();
         let compute_type = compute_type.to_ascii_uppercase();
-        let used = record.used();
-        let bill = record.bill(self.cost.auto_stop_timeout.as_secs() / 60);
+        let sessions = record.sessions(self.begin);
+        let used = Use::of_days(sessions, record.days.iter().map(|(_, slots)| slots));
+        let seconds = self.seconds(entry, record);
+        let timeout = self.cost.auto_stop_timeout.as_secs() / 60;
+        let bill = record.bill(sessions, timeout, self.end).within(seconds);
+        // The name of the owner says nothing where logons are posted.
+        let had_user = match record.session {
+            Some(_) => used.active > 0,
+            None => record.had_user,
+        };
         let facts = Facts {
             state: entry.state(),
             running_mode: entry.running_mode(),
             compute_type: &compute_type,
             days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
-            had_user: record.had_user,
-            hours: cost::monthly(bill.hours, self.seconds(entry, record)),
+            had_user,
+            days_known: self.days_known(entry, record),
+            hours: cost::monthly(bill.hours, seconds),
             limit: self.cost.hour_limits.for_compute_type(&compute_type),
             health: used.health_score(),
             cpu: record.cpu.map(unstored),
@@ -294,7 +318,7 @@ impl Page<'_> {
                 advice: advice.as_str().to_owned(),
                 hours: rounded(facts.hours).filter(|_| record.has_reported),
                 limit_hours: facts.limit.map(u64::from),
-                evidence: evidence(advice, &facts, (record.has_reported, used, bill)),
+                evidence: evidence(advice, &facts, (record, used, bill)),
                 estimate: true,
             })
             .collect()
@@ -307,6 +331,8 @@ struct Record {
     /// Whether it ever reported, in the window or not.
     has_reported: bool,
     had_user: bool,
+    /// The newest Activity record that began or ended a session.
+    session: Option<(Timestamp, SessionChange)>,
     /// The days with records, in order.
     days: Vec<(u32, DaySlots)>,
     /// The greatest 95th percentile of a day, in hundredths.
@@ -320,11 +346,7 @@ impl Record {
         let place = self.days.partition_point(|(known, _)| *known < day.day);
         match self.days.get_mut(place) {
             Some((number, known)) if *number == day.day => {
-                *known = DaySlots {
-                    connected: known.connected.union(&slots.connected),
-                    over: known.over.union(&slots.over),
-                    calm: known.calm.union(&slots.calm),
-                };
+                *known = known.union(&slots);
             }
             _ => self.days.insert(place, (day.day, slots)),
         }
@@ -335,20 +357,22 @@ impl Record {
         Ok(())
     }
 
-    fn used(&self) -> Use {
-        let mut used = Use::default();
-        self.days.iter().for_each(|(_, slots)| used.add(slots));
-        used
+    /// The sessions at the begin of the window.
+    fn sessions(&self, begin: Timestamp) -> Sessions {
+        let before = self.session.filter(|(at, _)| *at < begin);
+        Sessions::after(before.map(|(_, change)| change == SessionChange::Begins))
     }
 
-    fn bill(&self, timeout: u64) -> Bill {
+    fn bill(&self, mut sessions: Sessions, timeout: u64, end: Timestamp) -> Bill {
         let slot = u64::from(SLOT_MINUTES);
-        let runs = self.days.iter().flat_map(|(day, slots)| {
+        let mut runs = Vec::new();
+        for (day, slots) in &self.days {
             let begin = u64::from(*day) * 24 * 60;
-            let runs = slots.connected.runs();
-            runs.map(move |(first, count)| (begin + first as u64 * slot, count as u64 * slot))
-        });
-        cost::bill(runs, timeout)
+            let run = |(first, count)| (begin + first as u64 * slot, count as u64 * slot);
+            runs.extend(sessions.used(slots).runs().map(run));
+        }
+        let minute = (end.ticks() - Timestamp::MIN.ticks()) / (60 * TICKS_PER_SECOND);
+        cost::bill(runs.into_iter(), timeout, minute.unsigned_abs())
     }
 }
 
@@ -362,17 +386,25 @@ fn counted(count: u32, noun: &str) -> String {
 }
 
 /// What an advice rests on, in a sentence that holds nothing of what a client sent.
-fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> String {
-    let (has_reported, used, bill) = record;
+fn evidence(
+    advice: Advice,
+    facts: &Facts<'_>,
+    (record, used, bill): (&Record, Use, Bill),
+) -> String {
     let (days, hours) = (facts.days, shown(facts.hours));
     let limit = facts.limit.unwrap_or_default();
     let percent = |value: Option<f64>| shown(value.unwrap_or_default());
     match advice {
-        Advice::Idle if !has_reported => "It never reported.".to_owned(),
+        Advice::Idle if !record.has_reported => "It never reported.".to_owned(),
         Advice::Idle if days == 0 => "It did not report in this time.".to_owned(),
         Advice::Idle => format!(
-            "It reported on {}, and no record named a user.",
-            counted(days, "day")
+            "It reported on {}, and {}.",
+            counted(days, "day"),
+            if record.session.is_some() {
+                "nobody logged on"
+            } else {
+                "no record named a user"
+            }
         ),
         Advice::AlwaysOnCheaper | Advice::AutoStopCheaper => {
             let (sessions, billed) = (counted(bill.sessions, "session"), shown(bill.hours));

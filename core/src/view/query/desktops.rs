@@ -14,17 +14,29 @@ use crate::timestamp::Timestamp;
 use crate::view::{Reader, activity};
 
 use super::health::Use;
+use super::sessions::Sessions;
 
 /// The figures of a desktop in its newest Stats record.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Figures {
     pub(super) last_seen: Option<Timestamp>,
+    /// How far the clock that dated that record was ahead; 0 where it was not.
+    pub(super) seconds_ahead: u64,
     pub(super) cpu: Option<f64>,
     pub(super) memory: Option<f64>,
     pub(super) root_volume: Option<f64>,
     pub(super) user_volume: Option<f64>,
     pub(super) uptime_seconds: Option<i64>,
     pub(super) window: WindowFigures,
+}
+
+impl Figures {
+    /// `None` where the clock was not ahead.
+    pub(super) fn clock_ahead_seconds(&self) -> Option<i64> {
+        i64::try_from(self.seconds_ahead)
+            .ok()
+            .filter(|seconds| *seconds > 0)
+    }
 }
 
 /// The figures of a desktop in some days.
@@ -107,10 +119,13 @@ pub(super) fn quantile(days: &[DayRef<'_>], metric: Metric, percent: u64) -> Res
 
 /// The health score of a desktop in some days; `None` while nobody used it.
 pub(super) fn health_score(days: &[DayRef<'_>]) -> Result<Option<f64>> {
-    let mut used = Use::default();
-    for day in days {
-        used.add(&day.slots()?);
-    }
+    // They are given newest first.
+    let slots: Vec<_> = days
+        .iter()
+        .rev()
+        .map(DayRef::slots)
+        .collect::<Result<_>>()?;
+    let used = Use::of_days(Sessions::default(), &slots);
     Ok(used.health_score().and_then(rounded))
 }
 
@@ -118,6 +133,7 @@ pub(super) fn health_score(days: &[DayRef<'_>]) -> Result<Option<f64>> {
 #[derive(Debug, Clone, Copy)]
 struct Packed {
     last_seen: i64,
+    seconds_ahead: u64,
     uptime_seconds: i64,
     /// In the order of the fields; NaN for none.
     numbers: [f64; 8],
@@ -144,6 +160,7 @@ impl Packed {
         ] = numbers;
         Figures {
             last_seen: whole(self.last_seen).map(Timestamp::from_ticks),
+            seconds_ahead: self.seconds_ahead,
             cpu,
             memory,
             root_volume,
@@ -174,6 +191,7 @@ impl From<&Figures> for Packed {
         ];
         Self {
             last_seen: figures.last_seen.map_or(Self::NONE, Timestamp::ticks),
+            seconds_ahead: figures.seconds_ahead,
             uptime_seconds: figures.uptime_seconds.unwrap_or(Self::NONE),
             numbers: numbers.map(|number| number.unwrap_or(f64::NAN)),
         }
@@ -292,7 +310,8 @@ pub(super) fn instances<'e>(
 fn figures(row: &LatestRef<'_>) -> Figures {
     let value = |metric| row.value(metric).map(unstored);
     Figures {
-        last_seen: row.stats.as_ref().map(|newest| newest.at),
+        last_seen: row.stats.as_ref().map(|newest| newest.order.0),
+        seconds_ahead: row.stats.as_ref().map_or(0, |newest| newest.seconds_ahead),
         cpu: value(Metric::Cpu),
         memory: value(Metric::Memory),
         root_volume: value(Metric::RootVolume),

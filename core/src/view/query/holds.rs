@@ -161,6 +161,7 @@ mod tests {
                 entry: EntryRef {
                     values,
                     state_since: Timestamp::UNIX_EPOCH,
+                    known_since: Timestamp::MIN,
                     held: true,
                     plain: true,
                     transition: None,

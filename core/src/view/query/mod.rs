@@ -13,6 +13,7 @@ mod parameters;
 pub(crate) mod preview;
 pub(crate) mod processes;
 pub(crate) mod series;
+mod sessions;
 pub(crate) mod startup;
 pub(crate) mod timeline;
 pub(crate) mod top;

@@ -30,9 +30,9 @@ impl Query<'_> {
         Ok((from, to))
     }
 
-    /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
+    /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent.
     fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
-        let text = self.filled(name);
+        let text = self.text(name);
         text.map(|text| moment_of(name, &text, now)).transpose()
     }
 
@@ -42,19 +42,19 @@ impl Query<'_> {
         name: &'static str,
         now: Timestamp,
     ) -> Result<Option<Timestamp>> {
-        let text = self.get(name);
+        let text = self.get_or_empty(name);
         text.map(|text| moment_of(name, &text, now)).transpose()
     }
 
-    /// `step`, such as `5m`; `None` when it is absent or empty.
+    /// `step`, such as `5m`; `None` when it is absent.
     pub(crate) fn step(self) -> Result<Option<Duration>> {
-        let text = self.filled("step");
+        let text = self.text("step");
         text.map(|text| duration("step", &text)).transpose()
     }
 
-    /// `window`, a time before now: `24h`, or `-24h` as in `from`; `None` when it is absent or empty.
+    /// `window`, a time before now: `24h`, or `-24h` as in `from`; `None` when it is absent.
     pub(crate) fn window(self) -> Result<Option<Duration>> {
-        let text = self.filled("window");
+        let text = self.text("window");
         let window = |text: String| {
             let unsigned = text.strip_prefix('-').unwrap_or(&text);
             duration("window", unsigned).map(|window| window.max(SECOND))
@@ -62,23 +62,23 @@ impl Query<'_> {
         text.map(window).transpose()
     }
 
-    /// `offset`: how far a time zone is ahead of UTC, in minutes; 0 when it is absent or empty.
+    /// `offset`: how far a time zone is ahead of UTC, in minutes; 0 when it is absent.
     pub(crate) fn offset(self) -> Result<i32> {
-        let Some(text) = self.filled("offset") else {
+        let Some(text) = self.text("offset") else {
             return Ok(0);
         };
         let minutes = offset(&text).filter(|minutes| minutes.abs() <= OFFSET_MAX);
         minutes.ok_or_else(|| not_valid("offset", &text, OFFSET_FORM))
     }
 
-    /// What is asked of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent or empty.
+    /// What is asked of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent.
     pub(crate) fn term(self, name: &'static str) -> Result<Option<Term>> {
         self.term_of(name, TERM_VALUES_MAX)
     }
 
     /// The same with another bound of a list.
     fn term_of(self, name: &'static str, values_max: usize) -> Result<Option<Term>> {
-        let Some(text) = self.filled(name) else {
+        let Some(text) = self.text(name) else {
             return Ok(None);
         };
         if let Some(value) = text.strip_prefix("ne.") {
@@ -111,7 +111,7 @@ impl Query<'_> {
 
     /// The filters of a list of workspaces: each is a value, as it is.
     pub(crate) fn filter_of_values(self) -> Result<WorkspaceFilter> {
-        self.filter_of(|name| Ok(self.filled(name).map(Term::Is)))
+        self.filter_of(|name| Ok(self.text(name).map(Term::Is)))
     }
 
     fn filter_of(
@@ -126,7 +126,7 @@ impl Query<'_> {
             directory_id: term("directoryId")?,
             running_mode: term("runningMode")?,
             compute_type_name: term("computeTypeName")?,
-            q: self.filled("q"),
+            q: self.text("q"),
         })
     }
 
@@ -147,7 +147,7 @@ impl Query<'_> {
     /// The same, with up to [`PAGE_COLUMNS_MAX`] rows on a page of columns that has no sort.
     pub(super) fn paging_of_columns(self) -> Result<Paging> {
         let format = self.get("format").unwrap_or_default();
-        let has_more = format.eq_ignore_ascii_case("columns") && self.filled("sort").is_none();
+        let has_more = format.eq_ignore_ascii_case("columns") && self.text("sort").is_none();
         self.paging_of(if has_more {
             PAGE_COLUMNS_MAX
         } else {
@@ -168,9 +168,9 @@ impl Query<'_> {
     fn paging_of(self, limit_max: i32) -> Result<Paging> {
         let limit = self.limit_of(limit_max)?;
         Ok(Paging {
-            sort: self.filled("sort"),
+            sort: self.text("sort"),
             limit,
-            next_token: self.filled("nextToken"),
+            next_token: self.text("nextToken"),
         })
     }
 }

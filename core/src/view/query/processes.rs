@@ -88,7 +88,7 @@ impl Ask for ProcessesQuery {
     fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
         let (from, to) = query.range(now)?;
         Ok(Self {
-            instance_id: query.filled("instanceId"),
+            instance_id: query.text("instanceId"),
             from,
             to,
             paging: query.paging()?,

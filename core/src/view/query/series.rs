@@ -110,14 +110,14 @@ impl Ask for SeriesQuery {
     fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
         let (from, to) = query.range(now)?;
         let mut asked = Self {
-            instance_id: query.filled("instanceId"),
+            instance_id: query.text("instanceId"),
             from,
             to,
             step: query.step()?,
             filter: query.group_filter()?,
             ..Self::default()
         };
-        if let Some(metrics) = query.filled("metrics") {
+        if let Some(metrics) = query.text("metrics") {
             asked.metrics = metrics_of(&metrics)?;
         }
         Ok(asked)

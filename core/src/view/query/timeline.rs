@@ -101,7 +101,7 @@ impl Ask for TimelineQuery {
     const COLUMNS: &'static [Column] = TimelineRow::COLUMNS;
 
     fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
-        let id = query.filled("workSpaceId").ok_or_else(|| {
+        let id = query.text("workSpaceId").ok_or_else(|| {
             let message = "The workSpaceId field is required, such as workSpaceId=ws-1.";
             EngineError::invalid("workSpaceId", message)
         })?;

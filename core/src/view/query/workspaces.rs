@@ -60,6 +60,9 @@ row! {
         memory_p95: Option<f64> = "memoryP95",
         /// The share of its active time in which it was not overloaded, in percent.
         health_score: Option<f64> = "healthScore",
+        /// Seconds that the clock of the desktop was ahead of that of the server in the newest statistics, which stand at their receipt for
+        /// that; null where it was not more than 5 minutes ahead.
+        clock_ahead_seconds: Option<i64> = "clockAheadSeconds",
     }
 }
 
@@ -146,7 +149,7 @@ fn workspaces(
     let sorted = days.clone().filter(|_| !wanted.is_empty());
     let sorted = sorted.map(|days| Window { days, wanted });
     // Only an order by figures needs those of the whole fleet.
-    let desktops = if (LAST_SEEN..=HEALTH_SCORE).any(sorted_by) {
+    let desktops = if (LAST_SEEN..=CLOCK_AHEAD_SECONDS).any(sorted_by) {
         Some(Desktops::read(&reader.snapshot, sorted.as_ref())?)
     } else {
         None
@@ -234,6 +237,7 @@ impl WorkspaceRow {
         self.root_volume = figures.root_volume;
         self.user_volume = figures.user_volume;
         self.uptime_seconds = figures.uptime_seconds;
+        self.clock_ahead_seconds = figures.clock_ahead_seconds();
         self.cpu_avg = figures.window.cpu_avg;
         self.cpu_p95 = figures.window.cpu_p95;
         self.memory_p95 = figures.window.memory_p95;
@@ -245,8 +249,9 @@ impl WorkspaceRow {
         let snapshot = &reader.snapshot;
         let id = self.work_sp_id.as_str();
         for name in instances(reader, id, self.computer_name.as_deref())? {
-            let seen =
-                latest::with_row(snapshot, name, |row| Ok(row.stats.map(|newest| newest.at)))?;
+            let seen = latest::with_row(snapshot, name, |row| {
+                Ok(row.stats.map(|newest| newest.order.0))
+            })?;
             if seen.flatten() != self.last_seen {
                 continue;
             }
@@ -283,6 +288,7 @@ const CPU_AVG: usize = 15;
 const CPU_P95: usize = 16;
 const MEMORY_P95: usize = 17;
 const HEALTH_SCORE: usize = 18;
+const CLOCK_AHEAD_SECONDS: usize = 19;
 
 impl<'a> Candidate<'a, '_> {
     /// The value of a column, without making the row.
@@ -295,6 +301,10 @@ impl<'a> Candidate<'a, '_> {
             (None, 8) => text(self.action().map(Action::as_str)),
             (None, LAST_SEEN) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
             (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
+            (None, CLOCK_AHEAD_SECONDS) => {
+                let seconds = self.figures.clock_ahead_seconds();
+                seconds.map_or(Cell::Null, Cell::Int)
+            }
             (None, _) => self.number(column).map_or(Cell::Null, Cell::Number),
         }
     }
@@ -354,6 +364,7 @@ impl<'a> Candidate<'a, '_> {
             cpu_p95: None,
             memory_p95: None,
             health_score: None,
+            clock_ahead_seconds: None,
         };
         row.set_figures(&self.figures);
         row
@@ -390,6 +401,7 @@ mod tests {
             let entry = EntryRef {
                 values,
                 state_since: Timestamp::UNIX_EPOCH,
+                known_since: Timestamp::MIN,
                 held: transition.is_some(),
                 plain: true,
                 transition,
@@ -401,6 +413,7 @@ mod tests {
                 root_volume: Some(3.0),
                 user_volume: Some(4.0),
                 uptime_seconds: Some(5),
+                seconds_ahead: 6,
                 window: WindowFigures {
                     cpu_avg: Some(6.0),
                     cpu_p95: Some(7.0),

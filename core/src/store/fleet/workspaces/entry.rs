@@ -1,6 +1,7 @@
 //! A workspace as stored.
 //!
-//! Value: flags (1 transition, 2 held, 4 plain); time since the state holds; nine lengths in the order of the interface, 0
+//! Value: flags (1 transition, 2 held, 4 plain, 8 known since); time since the state holds; with flag 8, ticks from when the inventory has the
+//! workspace to that time; nine lengths in the order of the interface, 0
 //! for null and else the length plus 1; the nine texts, one after the other; then, with flag 1, the transition.
 //!
 //! A page of workspaces is read often and written as JSON: one look shows that all texts are UTF-8, and the flag that none needs
@@ -14,6 +15,7 @@ use crate::timestamp::Timestamp;
 const TRANSITION: u8 = 1;
 const HELD: u8 = 2;
 const PLAIN: u8 = 4;
+const KNOWN_SINCE: u8 = 8;
 
 /// An accepted action that has not ended, as stored with its workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(crate) struct Entry {
     pub(crate) workspace: Workspace,
     /// Since when `workspace.state` holds.
     pub(crate) state_since: Timestamp,
+    /// Since when the inventory has it; [`Timestamp::MIN`] where that was not noted.
+    pub(crate) known_since: Timestamp,
     pub(crate) held: bool,
     pub(crate) transition: Option<Transition>,
 }
@@ -46,6 +50,8 @@ pub(crate) struct EntryRef<'a> {
     /// In the order of [`Workspace::FIELDS`].
     pub(crate) values: [Option<&'a str>; Workspace::FIELDS.len()],
     pub(crate) state_since: Timestamp,
+    /// Since when the inventory has it; [`Timestamp::MIN`] where that was not noted.
+    pub(crate) known_since: Timestamp,
     pub(crate) held: bool,
     /// Whether no value needs an escape in JSON.
     pub(crate) plain: bool,
@@ -71,6 +77,11 @@ impl<'a> EntryRef<'a> {
         let mut decoder = Decoder::new(value);
         let flags = decoder.u8()?;
         let state_since = decoder.time()?;
+        let mut known_since = Timestamp::MIN;
+        if flags & KNOWN_SINCE != 0 {
+            let ticks = state_since.ticks().wrapping_sub(decoder.signed()?);
+            known_since = Timestamp::from_ticks(ticks);
+        }
         let mut lengths = [0; Workspace::FIELDS.len() - 1];
         let mut total = 0_usize;
         for length in &mut lengths {
@@ -97,6 +108,7 @@ impl<'a> EntryRef<'a> {
         Ok(Self {
             values,
             state_since,
+            known_since,
             held: flags & HELD != 0,
             plain: flags & PLAIN != 0,
             transition,
@@ -159,6 +171,7 @@ impl<'a> EntryRef<'a> {
         Entry {
             workspace: Workspace::of_values(self.values),
             state_since: self.state_since,
+            known_since: self.known_since,
             held: self.held,
             transition: self.transition.map(Transition::into_owned),
         }
@@ -199,6 +212,9 @@ impl Entry {
         if self.held {
             flags |= HELD;
         }
+        if self.known_since != Timestamp::MIN {
+            flags |= KNOWN_SINCE;
+        }
         let values = self.workspace.values();
         let new_type = self
             .transition
@@ -209,6 +225,9 @@ impl Entry {
         }
         encoder.u8(flags);
         encoder.time(self.state_since);
+        if self.known_since != Timestamp::MIN {
+            encoder.signed(self.state_since.ticks() - self.known_since.ticks());
+        }
         for value in values.into_iter().skip(1) {
             encoder.count(value.map_or(0, |value| value.len() + 1));
         }
@@ -247,6 +266,7 @@ mod tests {
                 ..Workspace::default()
             },
             state_since: Timestamp::MIN,
+            known_since: Timestamp::MAX,
             held: true,
             transition: Some(Transition {
                 id: u64::MAX,
@@ -283,6 +303,7 @@ mod tests {
                     ..Workspace::default()
                 },
                 state_since: Timestamp::UNIX_EPOCH,
+                known_since: Timestamp::MIN,
                 held: false,
                 transition: None,
             };

@@ -1,13 +1,13 @@
 //! The figures that records contain.
 
-use crate::model::Metric;
-use crate::model::metric::{SOURCES, Source, used_percent};
+use crate::model::metric::{SOURCES, Source, percentage, used_percent};
+use crate::model::{Metric, SessionChange};
 use crate::store::telemetry::texts::Texts;
 
 use super::{Rows, single};
 
 impl Rows {
-    /// [`Metric::OF_STATS`] of a Stats record; `None` for those that it does not say.
+    /// [`Metric::OF_STATS`] of a Stats record; `None` for those that it does not say, or says outside of 0 to 100 percent.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a metric is no more exact than a double"
@@ -16,7 +16,7 @@ impl Rows {
         let cells = self.cells(row);
         let integer = |index| cells.value(index).map(u64::cast_signed);
         SOURCES.map(|source| match source {
-            Source::Integer(index) => integer(index).map(|value| value as f64),
+            Source::Percent(index) => percentage(integer(index)? as f64),
             Source::Float(index) => cells.value(index).map(|bits| single(bits).into()),
             Source::Double(index) => cells.value(index).map(f64::from_bits),
             Source::Used { total, available } => used_percent(integer(total)?, integer(available)?),
@@ -30,8 +30,17 @@ impl Rows {
 
     /// The compute type that a record names; empty where it names none.
     pub(crate) fn compute_type(&self, row: usize) -> &str {
+        self.text(row, "computeTypeName")
+    }
+
+    /// What the change of an Activity record is to the session of its user, if it is one.
+    pub(crate) fn session_change(&self, row: usize) -> Option<SessionChange> {
+        SessionChange::named(self.text(row, "activity"))
+    }
+
+    fn text(&self, row: usize, field: &str) -> &str {
         let mut fields = self.stream(row).fields().iter();
-        let index = fields.position(|spec| spec.name == "computeTypeName");
+        let index = fields.position(|spec| spec.name == field);
         let bits = index.and_then(|index| self.cells(row).value(index));
         bits.map_or("", |bits| self.texts.text(Texts::number(bits)))
     }

@@ -1,0 +1,127 @@
+//! When somebody used a desktop, from the rollups of its days.
+//!
+//! An agent that runs as a service names the owner of a desktop all day long. So where logons and logoffs are posted they decide, and a
+//! Stats record only says that the desktop ran.
+
+use crate::store::rollup::{DaySlots, Slots};
+
+/// Follows the session of a desktop over its days, which are given in order.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sessions {
+    /// Whether a session is open; `None` while no activity has said so.
+    open: Option<bool>,
+}
+
+impl Sessions {
+    /// At the begin of a day before which the last activity left a session open, or none; `None` where there was none.
+    pub(crate) fn after(open: Option<bool>) -> Self {
+        Self { open }
+    }
+
+    /// The slots of the next day in which somebody used it.
+    ///
+    /// Those in which a session is open and the desktop reported. On a day without a Stats record those up to the last activity. In a slot in
+    /// which one session ends and another begins, the state after it is that before.
+    pub(crate) fn used(&mut self, day: &DaySlots) -> Slots {
+        let changes = day.began.union(&day.ended);
+        let mut changes = changes.slots();
+        let first = changes.next();
+        let open = match (self.open, first) {
+            (None, None) => return day.connected,
+            // What ends had begun.
+            (None, Some(first)) => day.ended.contains(first),
+            (Some(open), _) => open,
+        };
+        let (mut open, mut from, mut used) = (open, 0, Slots::default());
+        for slot in first.into_iter().chain(changes) {
+            used.insert(slot);
+            if open {
+                used.insert_all(from..slot);
+            }
+            if day.began.contains(slot) != day.ended.contains(slot) {
+                open = day.began.contains(slot);
+            }
+            from = slot;
+        }
+        self.open = Some(open);
+        let reported = day.connected.union(&day.over).union(&day.calm);
+        if reported.len() == 0 {
+            return used;
+        }
+        if open {
+            used.insert_all(from..Slots::COUNT);
+        }
+        used.intersection(&reported)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(ranges: &[std::ops::Range<usize>]) -> Slots {
+        let mut slots = Slots::default();
+        for range in ranges {
+            slots.insert_all(range.clone());
+        }
+        slots
+    }
+
+    fn day(connected: &[std::ops::Range<usize>], began: &[usize], ended: &[usize]) -> DaySlots {
+        let each = |places: &[usize]| {
+            let ranges: Vec<_> = places.iter().map(|place| *place..place + 1).collect();
+            slots(&ranges)
+        };
+        DaySlots {
+            connected: slots(connected),
+            began: each(began),
+            ended: each(ended),
+            ..DaySlots::default()
+        }
+    }
+
+    #[test]
+    fn activities_decide_where_there_are_some() {
+        const ALL: std::ops::Range<usize> = 0..288;
+        for (before, days, expected) in [
+            // No activities at all: the name in the records.
+            (None, vec![day(&[ALL], &[], &[])], vec![slots(&[ALL])]),
+            // A day's work under an agent that always names the owner, and the day after it.
+            (
+                None,
+                vec![day(&[ALL], &[100], &[200]), day(&[ALL], &[], &[])],
+                vec![slots(&[100..201]), slots(&[])],
+            ),
+            // Open over midnight; the desktop was off in between.
+            (
+                None,
+                vec![day(&[0..280], &[250], &[]), day(&[20..288], &[], &[40])],
+                vec![slots(&[250..280]), slots(&[20..41])],
+            ),
+            // The logon was before the window.
+            (None, vec![day(&[ALL], &[], &[50])], vec![slots(&[0..51])]),
+            (
+                Some(true),
+                vec![day(&[10..20], &[], &[])],
+                vec![slots(&[10..20])],
+            ),
+            (Some(false), vec![day(&[ALL], &[], &[])], vec![slots(&[])]),
+            // Locked and unlocked within five minutes.
+            (
+                Some(true),
+                vec![day(&[ALL], &[30], &[30, 60])],
+                vec![slots(&[0..61])],
+            ),
+            // Activities alone.
+            (
+                Some(true),
+                vec![day(&[], &[30], &[20]), day(&[], &[], &[])],
+                vec![slots(&[0..21, 30..31]), slots(&[])],
+            ),
+        ] {
+            let mut sessions = Sessions::after(before);
+            let found: Vec<_> = days.iter().map(|day| sessions.used(day)).collect();
+            assert_eq!(found, expected, "{before:?} {days:?}");
+        }
+    }
+}
