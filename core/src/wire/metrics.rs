@@ -9,7 +9,7 @@ use http::HeaderValue;
 
 use crate::model::row::Decimal;
 use crate::model::{
-    ComputeType, FleetCounts, Protocol, RunningMode, State, StoreStatus, Vocabulary,
+    ComputeType, FleetCounts, Protocol, Rejection, RunningMode, State, StoreStatus, Vocabulary,
 };
 use crate::timestamp::Timestamp;
 use crate::view::actions::{ActionsSince, Unattended};
@@ -28,6 +28,7 @@ pub(crate) struct Figures {
     pub(crate) summary: Option<FleetSummary>,
     pub(crate) store: Option<StoreStatus>,
     pub(crate) queue_records_max: u64,
+    pub(crate) rejected: [(Rejection, u64); Rejection::ALL.len()],
 }
 
 /// A text that is written family by family. Names begin with `deskfleet_`, which is left out of the arguments.
@@ -41,9 +42,15 @@ impl Text {
     }
 
     fn family(&mut self, name: &str, help: &str) {
+        // The name of a counter says so.
+        let kind = if name.ends_with("_total") {
+            "counter"
+        } else {
+            "gauge"
+        };
         let _ = writeln!(
             self.0,
-            "# HELP deskfleet_{name} {help}\n# TYPE deskfleet_{name} gauge"
+            "# HELP deskfleet_{name} {help}\n# TYPE deskfleet_{name} {kind}"
         );
     }
 
@@ -103,6 +110,13 @@ pub(crate) fn text(figures: &Figures) -> String {
             age(store.oldest_queued),
         );
     }
+    let help = "Telemetry records refused since the start, by reason.";
+    text.by(
+        ("records_rejected_total", "reason", help),
+        figures
+            .rejected
+            .map(|(reason, count)| (reason.as_str(), count)),
+    );
     text.0
 }
 
@@ -222,6 +236,7 @@ mod tests {
             summary: None,
             store: Some(StoreStatus::default()),
             queue_records_max: 7,
+            rejected: Rejection::ALL.map(|reason| (reason, 0)),
         };
         let text = text(&figures);
         assert!(text.starts_with("# HELP deskfleet_store_bytes Size of the store's file.\n"));

@@ -23,5 +23,6 @@ pub(crate) fn text(core: &EngineCore) -> String {
         summary: core.fleet_summary().ok(),
         store: core.store_status().ok(),
         queue_records_max: core.config.limits.queue_records,
+        rejected: core.rejected(),
     })
 }
