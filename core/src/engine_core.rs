@@ -12,6 +12,7 @@ mod monitoring;
 mod pending;
 mod rate;
 mod reading;
+mod rejections;
 mod removal;
 mod upkeep;
 mod write;
@@ -45,6 +46,7 @@ use lanes::{Arriving, Lanes, Submission, Work};
 use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 use rate::Rate;
+use rejections::Rejections;
 use write::Write;
 
 /// Returns the free bytes of the medium, where they are known.
@@ -97,6 +99,7 @@ pub(crate) struct EngineCore {
     /// `None` until it is counted.
     fleet: Mutex<Option<KnownFleet>>,
     rate: Rate,
+    rejections: Rejections,
 }
 
 impl EngineCore {
@@ -138,6 +141,7 @@ impl EngineCore {
             event_waiters: EventWaiters::default(),
             fleet: Mutex::default(),
             rate: Rate::default(),
+            rejections: Rejections::default(),
         };
         // Upkeep reports it where there is none.
         let _ = core.keep_reserve();

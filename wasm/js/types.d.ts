@@ -197,10 +197,12 @@ export interface AuditRow {
 export interface BatchResult {
     /** Records accepted, and durable. */
     accepted: number;
-    /** Lines refused. */
+    /** Records refused. */
     rejected: number;
     /** The first 100 errors, in the order of the lines. */
     errors: LineError[];
+    /** What was read but probably not meant, each once: members that were ignored, for example. */
+    warnings: LineWarning[];
 }
 
 /** The hardware of a workspace, in upper case. The graphics families may have a size, for example `GRAPHICS_G6_4XLARGE`. An unknown value is kept as given. */
@@ -1181,7 +1183,7 @@ export interface StatsRecordPage {
     hasMore: boolean;
 }
 
-/** One telemetry record, below the name of its stream: exactly one member. */
+/** One telemetry record, below the name of its stream: exactly one of these members. Others are ignored. */
 export interface TelemetryLine {
     activity?: ActivityRecord;
     processes?: ProcessReport;

@@ -1,70 +1,144 @@
-//! A telemetry batch whose text arrives in pieces: its lines are read as they come, and only what they become is kept.
+//! A telemetry batch whose text arrives in pieces: its records are read as they come, and only what they become is kept.
 
 use crate::config::Limits;
+use crate::domain::filing::Dating;
+use crate::domain::query::Query;
 use crate::engine_core::{EngineCore, Outcomes};
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::BATCH_LINE_MORE;
-use crate::model::{RecordRef, Stream};
+use crate::model::{RecordRef, Rejection, Stream};
 use crate::store::telemetry::arrivals::Arrivals;
-use crate::wire::body::{self, LineErrors};
-use crate::wire::lines::Lines;
+use crate::wire::body::{self, LineErrors, LineWarnings};
+use crate::wire::import::not_text;
 use crate::wire::reply;
+use crate::wire::values::Values;
 
 use super::{Completion, Handled};
 
-/// The lines of a batch, cut anywhere on their way in. Nothing is accepted before [`Self::finish`].
+/// The bytes that say of some texts that they are none.
+const FIRST_BYTES: usize = 3;
+
+const LATE: &str =
+    "received more than an hour after the time in the record: it stands at its own time";
+const AHEAD: &str = "the time in the record is more than 5 minutes ahead of the clock of the server: it stands at the time of receipt";
+
+/// The stream of the records that are not below the name of theirs.
+///
+/// # Errors
+/// The parameter names no stream.
+pub(super) fn bare_stream(query: Query<'_>) -> Result<Option<Stream>> {
+    let Some(name) = query.text("stream") else {
+        return Ok(None);
+    };
+    let mut streams = Stream::ALL.into_iter();
+    let stream = streams.find(|stream| stream.name().eq_ignore_ascii_case(&name));
+    stream.map(Some).ok_or_else(|| {
+        let message = format!(
+            "The value '{name}' is not valid. Send one of {}.",
+            Stream::ALL.map(Stream::name).join(", ")
+        );
+        EngineError::invalid("stream", message)
+    })
+}
+
+/// The records of a batch, cut anywhere on their way in. Nothing is accepted before [`Self::finish`].
 #[derive(Debug)]
-pub(super) struct BatchLines {
-    lines: Lines,
+pub(super) struct BatchReader {
+    values: Values,
+    /// The first bytes of the text, up to three.
+    first: Vec<u8>,
     batch: Batch,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Batch {
+    bare: Option<Stream>,
     arrivals: Arrivals,
     errors: LineErrors,
+    warnings: LineWarnings,
 }
 
-impl BatchLines {
-    pub(super) fn new(limits: &Limits) -> Self {
+impl BatchReader {
+    pub(super) fn new(limits: &Limits, bare: Option<Stream>) -> Self {
         let record_max = limits.record_body_bytes.max(limits.processes_body_bytes);
         Self {
-            lines: Lines::new(record_max.saturating_add(BATCH_LINE_MORE)),
-            batch: Batch::default(),
+            values: Values::new(record_max.saturating_add(BATCH_LINE_MORE), &[]),
+            first: Vec::new(),
+            batch: Batch {
+                bare,
+                arrivals: Arrivals::default(),
+                errors: LineErrors::default(),
+                warnings: LineWarnings::default(),
+            },
         }
     }
 
     pub(super) fn push(&mut self, core: &EngineCore, piece: &[u8]) {
+        let missing = FIRST_BYTES - self.first.len();
+        self.first.extend(piece.iter().take(missing));
         let batch = &mut self.batch;
-        self.lines
+        self.values
             .push(piece, &mut |line, text| batch.read(core, line, text));
     }
 
     /// The response comes once what was read is durable.
     pub(super) fn finish(mut self, core: &EngineCore) -> Handled {
         let mut batch = self.batch;
-        self.lines
+        let before = batch.errors.count();
+        let end = self
+            .values
             .finish(&mut |line, text| batch.read(core, line, text));
-        let (count, errors) = (batch.arrivals.records(), batch.errors);
-        let ticket = core.accept_all(batch.arrivals)?;
-        Ok(Completion::after(Outcomes::one(ticket), move || {
-            let body = reply::accepted(count, &errors);
+        // A record that is not whole says it already.
+        if let (Err((line, message)), true) = (end, batch.errors.count() == before) {
+            batch.refuse(core, line, (Rejection::Json, message));
+        }
+        let (count, errors, warnings) = (batch.arrivals.records(), batch.errors, batch.warnings);
+        if count == 0 && self.values.has_begun() {
+            let message = match (not_text(&self.first), errors.count()) {
+                (Some(message), _) => message.to_owned(),
+                (None, 0) => "Nothing was accepted: the body has no record.".to_owned(),
+                (None, 1) => "Nothing was accepted: the one record was refused.".to_owned(),
+                (None, count) => format!("Nothing was accepted: all {count} records were refused."),
+            };
+            return Err(errors.into_problem(&message).into());
+        }
+        let claim = core.accept_all(batch.arrivals).inspect_err(|error| {
+            if error.kind() == ErrorKind::QueueFull {
+                core.count_rejected(Rejection::QueueFull, count);
+            }
+        })?;
+        Ok(Completion::after(Outcomes::one(claim), move || {
+            let body = reply::accepted(count, &errors, &warnings);
             Ok(reply::ok(reply::JSON, body))
         }))
     }
 
     /// The memory that the batch takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.batch.arrivals.bytes() + self.batch.errors.bytes() + self.lines.bytes()
+        let batch = &self.batch;
+        batch.arrivals.bytes() + batch.errors.bytes() + batch.warnings.bytes() + self.values.bytes()
     }
 }
 
 impl Batch {
     fn read(&mut self, core: &EngineCore, line: u64, text: Result<&[u8], String>) {
+        let text = match text {
+            Ok(text) => text,
+            Err(too_long) => return self.refuse(core, line, (Rejection::TooLong, too_long)),
+        };
         let mut record = RecordRef::empty(Stream::Stats);
-        let read = text.and_then(|text| body::batch_line(text, &mut record));
-        match read {
-            Ok(()) => _ = core.push(&mut self.arrivals, &record),
-            Err(message) => self.errors.add(line, None, message),
+        match body::batch_record((line, text), self.bare, &mut record, &mut self.warnings) {
+            Ok(()) => match core.push(&mut self.arrivals, &record) {
+                Dating::Current => {}
+                Dating::Late => self.warnings.warn(line, LATE),
+                Dating::Ahead => self.warnings.warn(line, AHEAD),
+            },
+            Err(refusal) => self.refuse(core, line, refusal),
         }
+    }
+
+    fn refuse(&mut self, core: &EngineCore, line: u64, (reason, message): (Rejection, String)) {
+        core.count_rejected(reason, 1);
+        self.errors.add(line, None, message);
     }
 }

@@ -40,7 +40,7 @@ impl Method {
 pub enum Access {
     /// Anyone; with `require_ingest_key`, a key with scope `ingest`.
     Telemetry,
-    /// A key that grants the scope.
+    /// A key that grants the scope; `admin` grants each of them.
     Key(Scope),
 }
 
@@ -52,7 +52,7 @@ pub enum RequestBody {
     None,
     /// One telemetry record.
     Record(Stream),
-    /// NDJSON lines of telemetry.
+    /// Telemetry records in JSON, one after the other or in an array.
     Batch,
     Workspace,
     /// The records of an import: NDJSON, a JSON array or a page of a list, CSV.
@@ -204,6 +204,11 @@ impl Route {
         }
     }
 
+    pub(super) const fn access(mut self, scope: Scope) -> Self {
+        self.access = Access::Key(scope);
+        self
+    }
+
     pub(super) const fn query(mut self, query: &'static [&'static [Param]]) -> Self {
         self.query = query;
         self
@@ -269,7 +274,7 @@ pub enum BodyForm {
     Json,
     /// The same, or nothing.
     OptionalJson,
-    /// Lines of telemetry, parsed as they arrive.
+    /// Telemetry records, parsed as they arrive.
     Batch,
     /// Records of any number and of several formats, parsed and committed as they arrive.
     Import,

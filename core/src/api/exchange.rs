@@ -10,14 +10,14 @@ use http::{HeaderMap, HeaderValue, Method};
 use crate::config::Limits;
 use crate::domain::query::Query;
 use crate::engine_core::EngineCore;
-use crate::model::KeyInfo;
+use crate::model::{KeyInfo, Rejection};
 use crate::mutation::Caller;
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::trace::TraceId;
 
-use super::batch::BatchLines;
-use super::endpoint::{Access, Answer, BodyForm, Route};
+use super::batch::{BatchReader, bare_stream};
+use super::endpoint::{Access, Answer, BodyForm, RequestBody, Route};
 use super::events::{StreamStart, stream_start};
 use super::head::{check_media, check_sizes};
 use super::import::Import;
@@ -62,8 +62,8 @@ enum Body {
     /// Nobody reads it: the request has none, or is refused already.
     Ignored,
     Whole(Vec<u8>),
-    /// The lines of a telemetry batch are read as they arrive.
-    Lines(Box<BatchLines>),
+    /// The records of a telemetry batch are read as they arrive.
+    Batch(Box<BatchReader>),
     /// The records of an import are read as they arrive, and committed by the 1000.
     Import(Box<Import>),
     TooLarge,
@@ -80,7 +80,10 @@ impl Exchange {
         let body = |call: &Admitted| match call.route.body.form() {
             BodyForm::None => Body::Ignored,
             BodyForm::Json | BodyForm::OptionalJson => Body::Whole(Vec::new()),
-            BodyForm::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
+            BodyForm::Batch => {
+                let bare = bare_stream(Query::new(head.uri.query())).ok().flatten();
+                Body::Batch(Box::new(BatchReader::new(limits, bare)))
+            }
             BodyForm::Import => {
                 let by = Caller::with_key(call.key.as_deref());
                 Body::Import(Box::new(Import::of_body(core, &head.headers, by)))
@@ -112,7 +115,7 @@ impl Exchange {
     }
 
     pub(crate) fn push(&mut self, core: &EngineCore, piece: &[u8]) {
-        if matches!(self.body, Body::Whole(_) | Body::Lines(_)) {
+        if matches!(self.body, Body::Whole(_) | Body::Batch(_)) {
             match self.left.checked_sub(piece.len()) {
                 Some(left) => self.left = left,
                 None => return self.too_large(),
@@ -123,7 +126,7 @@ impl Exchange {
                 grow(whole, piece.len(), self.left, &self.head.headers);
                 whole.extend_from_slice(piece);
             }
-            Body::Lines(lines) => lines.push(core, piece),
+            Body::Batch(batch) => batch.push(core, piece),
             Body::Import(import) => import.push(piece),
             Body::Ignored | Body::TooLarge | Body::Broken(_) => {}
         }
@@ -155,7 +158,7 @@ impl Exchange {
 
     /// What arrived until then is forgotten.
     fn end_body(&mut self, end: Body) {
-        if matches!(self.body, Body::Whole(_) | Body::Lines(_)) {
+        if matches!(self.body, Body::Whole(_) | Body::Batch(_)) {
             self.body = end;
         }
     }
@@ -165,7 +168,7 @@ impl Exchange {
             || match &self.body {
                 Body::TooLarge | Body::Broken(_) => true,
                 Body::Import(import) => import.has_failed(),
-                Body::Ignored | Body::Whole(_) | Body::Lines(_) => false,
+                Body::Ignored | Body::Whole(_) | Body::Batch(_) => false,
             }
     }
 
@@ -173,7 +176,7 @@ impl Exchange {
     pub(crate) fn bytes(&self) -> usize {
         match &self.body {
             Body::Whole(whole) => whole.capacity(),
-            Body::Lines(lines) => lines.bytes(),
+            Body::Batch(batch) => batch.bytes(),
             Body::Import(import) => import.bytes(),
             Body::Ignored | Body::TooLarge | Body::Broken(_) => 0,
         }
@@ -183,7 +186,7 @@ impl Exchange {
     pub(crate) fn finish(&mut self, core: &EngineCore) -> Completion {
         let body = std::mem::replace(&mut self.body, Body::Ignored);
         self.respond(core, |call, head| match body {
-            Body::Lines(lines) => lines.finish(core),
+            Body::Batch(batch) => batch.finish(core),
             Body::Import(import) => Ok(Completion::import(import.finish(core)?)),
             Body::Whole(whole) => call.handle(core, head, Ok(&whole)),
             Body::Ignored => call.handle(core, head, Ok(b"")),
@@ -270,6 +273,7 @@ impl Exchange {
 
     /// The response of a refusal; an audit row is durable before it. A store that is only read has none.
     fn refuse(&self, core: &EngineCore, problem: &Problem, call: Option<&Admitted>) -> Completion {
+        self.count_rejected(core, problem.code);
         let row = call.and_then(|call| {
             let (route, key) = (call.route, call.key.as_deref());
             audited::refusal(route, &call.segments, key, &self.head, problem)
@@ -280,6 +284,22 @@ impl Exchange {
             return Completion::refused(core, row, problem.clone());
         }
         Completion::Response(super::problem(core, problem, self.traceparent()))
+    }
+}
+
+impl Exchange {
+    /// Counts telemetry that was refused before a handler read it.
+    fn count_rejected(&self, core: &EngineCore, code: Code) {
+        let has_records = self
+            .route
+            .is_some_and(|route| matches!(route.body, RequestBody::Record(_) | RequestBody::Batch));
+        match code {
+            Code::PayloadTooLarge if has_records => core.count_rejected(Rejection::TooLong, 1),
+            Code::UnsupportedMediaType if has_records => {
+                core.count_rejected(Rejection::ContentType, 1);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -395,13 +415,18 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
     let route = admitted.route;
     auth::throttle(core, admitted.key.as_deref())?;
     auth::authorize(core, route.access, admitted.key.as_deref())?;
-    let checked = route.check_query(Query::new(head.uri.query()), |_| true);
+    let query = Query::new(head.uri.query());
+    let checked = route.check_query(query, |_| true);
     checked.map_err(|error| Problem::from(&error))?;
     match route.body.form() {
         // Whether an optional body is there is known at its end.
         BodyForm::None | BodyForm::OptionalJson => Ok(()),
         // Their text says what they are.
-        BodyForm::Batch | BodyForm::Import => check_media(&head.headers, false),
+        BodyForm::Batch => {
+            bare_stream(query).map_err(|error| Problem::from(&error))?;
+            check_media(&head.headers, false)
+        }
+        BodyForm::Import => check_media(&head.headers, false),
         BodyForm::Json => check_media(&head.headers, true),
     }
 }

@@ -19,7 +19,7 @@ use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
-use super::batch::BatchLines;
+use super::batch::{BatchReader, bare_stream};
 use super::chunks::Page;
 use super::import::Import;
 use super::information::page;
@@ -72,9 +72,9 @@ pub(super) fn release_hold(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {
-    let mut lines = BatchLines::new(&call.core.config.limits);
-    lines.push(call.core, call.body);
-    lines.finish(call.core)
+    let mut batch = BatchReader::new(&call.core.config.limits, bare_stream(call.query)?);
+    batch.push(call.core, call.body);
+    batch.finish(call.core)
 }
 
 pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {

@@ -173,7 +173,7 @@ pub static ROUTES: &[Route] = &[
         .audited(AuditAction::PlaceHold).problems(&[Code::WorkSpaceNotFound]),
     operator("releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", operator::release_hold, Answer::WorkspaceView)
         .audited(AuditAction::ReleaseHold).problems(&[Code::WorkSpaceNotFound, Code::NotFound]),
-    operator("postTelemetryBatch", Method::Post, "/operator/telemetry", operator::post_batch, Answer::Accepted).body(RequestBody::Batch).problems(&[Code::QueueFull]),
+    operator("postTelemetryBatch", Method::Post, "/operator/telemetry", operator::post_batch, Answer::Accepted).access(Scope::Ingest).query(&[&[text("stream")]]).body(RequestBody::Batch).problems(&[Code::QueueFull]),
     operator("removeTelemetry", Method::Delete, "/operator/telemetry", operator::remove_telemetry, Answer::RemovedTelemetry).query(&[&[text("instance"), text("stream"), moment("before")]])
         .audited(AuditAction::RemoveTelemetry).slow().problems(&[Code::LitigationHold]),
     history(Stream::Stats, "getStatsHistory", "/operator/telemetry/stats"),

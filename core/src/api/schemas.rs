@@ -171,7 +171,7 @@ impl JsonSchema for WorkSpacePatch {
     }
 }
 
-/// A line of a telemetry batch: a record, below the name of its stream.
+/// A record of a telemetry batch, below the name of its stream.
 struct TelemetryLine;
 
 impl JsonSchema for TelemetryLine {
@@ -191,11 +191,10 @@ impl JsonSchema for TelemetryLine {
             properties.insert(stream.name().to_owned(), record.to_value());
         }
         json_schema!({
-            "description": "One telemetry record, below the name of its stream: exactly one member.",
+            "description": "One telemetry record, below the name of its stream: exactly one of these members. Others are ignored.",
             "type": "object",
             "properties": properties,
             "minProperties": 1,
-            "maxProperties": 1,
         })
     }
 }

@@ -120,7 +120,7 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
             .is_some_and(|name| !name.is_empty())
     });
     let json = suffixed || essence == "application/json" || essence == "text/json";
-    json && charset.is_none_or(|charset| charset == "utf-8")
+    json && charset.is_none_or(|charset| matches!(charset.as_str(), "utf-8" | "utf8"))
 }
 
 /// The media type in lower case, without parameters.
@@ -211,6 +211,8 @@ mod tests {
             ("text/json;charset=\"utf-8\"", true),
             ("application/vnd.agent+json", true),
             ("application/json; profile=x", true),
+            ("application/json; charset=utf8", true),
+            ("application/json; charset=\"UTF8\"", true),
             ("application/json; charset=latin1", false),
             ("application/+json", false),
             ("text/plain", false),

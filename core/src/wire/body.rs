@@ -3,18 +3,18 @@
 use std::fmt;
 
 use crate::domain::{keys, validation};
-use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
+use crate::limits::{IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
 use crate::model::{
-    Action, Attempt, FailedState, LineError, NewKey, Nullable, RecordRef, Scope, Workspace,
-    WorkspacePatch,
+    Action, Attempt, FailedState, LineError, LineWarning, NewKey, Nullable, RecordRef, Rejection,
+    Scope, Stream, Workspace, WorkspacePatch,
 };
 use crate::timestamp::Timestamp;
 
 use crate::view::query::preview::PreviewQuery;
 
 use super::problem::{Code, Problem};
-use super::record::{read_fields, read_fields_and_list, read_line, read_record};
+use super::record::{is_json, read_batch_record, read_fields, read_fields_and_list, read_record};
 use super::tokens::JsonError;
 
 record! {
@@ -314,6 +314,13 @@ impl LineErrors {
         }
     }
 
+    /// The refusal of a body of which nothing was accepted; `message` says why as a whole.
+    pub(crate) fn into_problem(self, message: &str) -> Problem {
+        let errors = self.first.into_iter();
+        let errors = errors.map(|error| (format!("line {}", error.line), error.message));
+        Problem::all_invalid(Code::InvalidBody, errors.collect()).after(message)
+    }
+
     /// The first [`LINE_ERRORS_MAX`].
     pub(crate) fn first(&self) -> &[LineError] {
         &self.first
@@ -330,11 +337,73 @@ impl LineErrors {
     }
 }
 
-/// Reads a line of a telemetry batch into `record`, which it resets. An error is the message for the client.
-pub(crate) fn batch_line<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Result<(), String> {
-    read_line(text, record).map_err(|error| format!("{}: {}", error.0.path, error.message()))?;
+/// The warnings of a bulk request: each once, with the first line that has it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineWarnings(Vec<LineWarning>);
+
+impl LineWarnings {
+    /// Adds a warning, unless it is there already or there are [`IMPORT_WARNINGS_MAX`].
+    pub(crate) fn warn(&mut self, line: u64, message: &str) {
+        let is_new = self.0.iter().all(|known| known.message != message);
+        if is_new && self.0.len() < IMPORT_WARNINGS_MAX {
+            let message = message.to_owned();
+            self.0.push(LineWarning { line, message });
+        }
+    }
+
+    /// Warns of a member that is ignored; its name is compared without case.
+    fn warn_ignored(&mut self, line: u64, name: &str) {
+        const WARNING: &str = "unknown member ";
+        let end = name.char_indices().nth(64);
+        let name = end.map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
+        let is_known = |known: &LineWarning| {
+            let known = known.message.strip_prefix(WARNING);
+            known.is_some_and(|known| known.eq_ignore_ascii_case(name))
+        };
+        if self.0.len() < IMPORT_WARNINGS_MAX && !self.0.iter().any(is_known) {
+            self.warn(line, &format!("{WARNING}{name}"));
+        }
+    }
+
+    /// All of them, in the order found.
+    pub(crate) fn all(&self) -> &[LineWarning] {
+        &self.0
+    }
+
+    /// The memory they take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let each = |warning: &LineWarning| size_of::<LineWarning>() + warning.message.capacity();
+        self.0.iter().map(each).sum()
+    }
+}
+
+/// Reads a record of a telemetry batch into `record`, which it resets. `bare` is the stream of records that are not below the name of theirs.
+/// An error is the reason and the message for the client.
+pub(crate) fn batch_record<'a>(
+    (line, text): (u64, &'a [u8]),
+    bare: Option<Stream>,
+    record: &mut RecordRef<'a>,
+    warnings: &mut LineWarnings,
+) -> Result<(), (Rejection, String)> {
+    let ignored = &mut |name: &str| warnings.warn_ignored(line, name);
+    read_batch_record(text, bare, record, ignored).map_err(|error| {
+        let message = format!("{}: {}", error.0.path, error.message());
+        (rejection(text), message)
+    })?;
     match validation::record(record).first() {
         None => Ok(()),
-        Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),
+        Some((spec, max)) => {
+            let message = validation::too_long(&pascal_case(spec.name), *max);
+            Err((Rejection::Field, message))
+        }
+    }
+}
+
+/// Why the record `text`, which has an error, is refused.
+pub(crate) fn rejection(text: &[u8]) -> Rejection {
+    if is_json(text) {
+        Rejection::Field
+    } else {
+        Rejection::Json
     }
 }

@@ -9,7 +9,7 @@ use http::HeaderValue;
 
 use crate::model::row::Decimal;
 use crate::model::{
-    ComputeType, FleetCounts, Protocol, RunningMode, State, StoreStatus, Vocabulary,
+    ComputeType, FleetCounts, Protocol, Rejection, RunningMode, State, StoreStatus, Vocabulary,
 };
 use crate::timestamp::Timestamp;
 use crate::view::actions::{ActionsSince, Unattended};
@@ -30,6 +30,7 @@ pub(crate) struct Figures {
     pub(crate) queue_records_max: u64,
     /// Records that were received late, and those by clocks that were ahead, since the start.
     pub(crate) late_and_ahead: [u64; 2],
+    pub(crate) rejected: [(Rejection, u64); Rejection::ALL.len()],
 }
 
 /// A text that is written family by family. Names begin with `deskfleet_`, which is left out of the arguments.
@@ -37,18 +38,18 @@ struct Text(String);
 
 // Writing to a String never fails, so the results below are dropped.
 impl Text {
-    fn gauge(&mut self, name: &str, help: &str, value: &dyn Display) {
-        self.family((name, "gauge"), help);
+    fn figure(&mut self, name: &str, help: &str, value: &dyn Display) {
+        self.family(name, help);
         let _ = writeln!(self.0, "deskfleet_{name} {value}");
     }
 
-    /// What only grows, from 0 at the start.
-    fn counter(&mut self, name: &str, help: &str, count: u64) {
-        self.family((name, "counter"), help);
-        let _ = writeln!(self.0, "deskfleet_{name} {count}");
-    }
-
-    fn family(&mut self, (name, kind): (&str, &str), help: &str) {
+    fn family(&mut self, name: &str, help: &str) {
+        // The name of a counter says so.
+        let kind = if name.ends_with("_total") {
+            "counter"
+        } else {
+            "gauge"
+        };
         let _ = writeln!(
             self.0,
             "# HELP deskfleet_{name} {help}\n# TYPE deskfleet_{name} {kind}"
@@ -61,7 +62,7 @@ impl Text {
         (name, label, help): (&str, &str, &str),
         samples: impl IntoIterator<Item = (&'v str, u64)>,
     ) {
-        self.family((name, "gauge"), help);
+        self.family(name, help);
         for (value, count) in samples {
             let _ = writeln!(self.0, "deskfleet_{name}{{{label}=\"{value}\"}} {count}");
         }
@@ -83,11 +84,11 @@ pub(crate) fn text(figures: &Figures) -> String {
             states.chain([("other", counts.in_other_state)]),
         );
         let (held, actions) = (&counts.held, &counts.actions);
-        text.gauge("workspaces_held", "Workspaces on litigation hold.", held);
+        text.figure("workspaces_held", "Workspaces on litigation hold.", held);
         let help = "Actions that were accepted and have not ended.";
-        text.gauge("actions_running", help, actions);
+        text.figure("actions_running", help, actions);
         let help = "Time since the oldest running action was accepted; 0 without one.";
-        text.gauge(
+        text.figure(
             "oldest_action_age_seconds",
             help,
             &age(counts.oldest_action),
@@ -96,9 +97,9 @@ pub(crate) fn text(figures: &Figures) -> String {
     if let Some(unattended) = &figures.unattended {
         let help = "Actions for the host that no provider has begun within 15 minutes.";
         let count = |found: Option<ActionsSince>| found.map_or(0, |found| found.actions);
-        text.gauge("actions_unattended", help, &count(unattended.waiting));
+        text.figure("actions_unattended", help, &count(unattended.waiting));
         let help = "Actions for the host whose last attempt began 2 hours ago or earlier.";
-        text.gauge("actions_stalled", help, &count(unattended.stalled));
+        text.figure("actions_stalled", help, &count(unattended.stalled));
     }
     if let Some(summary) = &figures.summary {
         summary_text(&mut text, summary);
@@ -113,9 +114,16 @@ pub(crate) fn text(figures: &Figures) -> String {
     }
     let [late, ahead] = figures.late_and_ahead;
     let help = "Telemetry records received more than an hour after the time they carry.";
-    text.counter("records_late_total", help, late);
+    text.figure("records_late_total", help, &late);
     let help = "Telemetry records dated more than 5 minutes ahead of the clock of the server.";
-    text.counter("records_ahead_total", help, ahead);
+    text.figure("records_ahead_total", help, &ahead);
+    let help = "Telemetry records refused since the start, by reason.";
+    text.by(
+        ("records_rejected_total", "reason", help),
+        figures
+            .rejected
+            .map(|(reason, count)| (reason.as_str(), count)),
+    );
     text.0
 }
 
@@ -161,26 +169,26 @@ fn summary_text(text: &mut Text, summary: &FleetSummary) {
     );
     let help = "Telemetry records committed per second, over the last minute.";
     let rate = Decimal::of_rounded(summary.records_per_second);
-    text.gauge("records_per_second", help, &rate);
+    text.figure("records_per_second", help, &rate);
 }
 
 fn store_text(text: &mut Text, store: &StoreStatus, records_max: u64, age: Decimal) {
-    text.gauge("store_bytes", "Size of the store's file.", &store.bytes);
+    text.figure("store_bytes", "Size of the store's file.", &store.bytes);
     if let Some(free) = &store.free_bytes {
-        text.gauge("disk_free_bytes", "Free space of the store's disk.", free);
+        text.figure("disk_free_bytes", "Free space of the store's disk.", free);
     }
     let help = "Telemetry records accepted and not yet filed.";
-    text.gauge("queue_records", help, &store.queue_records);
+    text.figure("queue_records", help, &store.queue_records);
     let help = "Queued records above which telemetry is refused.";
-    text.gauge("queue_records_max", help, &records_max);
+    text.figure("queue_records_max", help, &records_max);
     let help = "Bytes of these records in the store.";
-    text.gauge("queue_bytes", help, &store.queue_bytes);
+    text.figure("queue_bytes", help, &store.queue_bytes);
     let help = "Time since the oldest of these records was received; 0 without one.";
-    text.gauge("oldest_queued_record_age_seconds", help, &age);
+    text.figure("oldest_queued_record_age_seconds", help, &age);
     if let Some(applied) = store.retention_applied {
         let help = "Time up to which retention was applied, since the epoch.";
         let applied = seconds(applied.ticks() - Timestamp::UNIX_EPOCH.ticks());
-        text.gauge("retention_applied_timestamp_seconds", help, &applied);
+        text.figure("retention_applied_timestamp_seconds", help, &applied);
     }
 }
 
@@ -236,6 +244,7 @@ mod tests {
             store: Some(StoreStatus::default()),
             queue_records_max: 7,
             late_and_ahead: [0, 3],
+            rejected: Rejection::ALL.map(|reason| (reason, 0)),
         };
         let text = text(&figures);
         assert!(text.starts_with("# HELP deskfleet_store_bytes Size of the store's file.\n"));

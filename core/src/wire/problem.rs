@@ -249,9 +249,10 @@ impl Problem {
             if !self.errors.is_empty() {
                 object.member("errors", |json| {
                     json.object(|object| {
-                        for (field, message) in &self.errors {
+                        for same in self.errors.chunk_by(|(one, _), (next, _)| one == next) {
+                            let [(field, _), ..] = same else { continue };
                             object.member(field, |json| {
-                                json.array([message], |json, text| json.text(text));
+                                json.array(same, |json, (_, message)| json.text(message));
                             });
                         }
                     });

@@ -83,9 +83,27 @@ fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn F
     }
 }
 
-/// Reads the JSON object `text`, a line of a batch: `{"stats":{…}}`. Resets `record` to that stream.
-pub(crate) fn read_line<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Read<()> {
-    read(text, |tokens| line(tokens, record))
+/// Reads the JSON object `text`, a record of a batch: `{"stats":{…}}`, or where `bare` names a stream, the members of its records as well.
+/// Resets `record` to the stream that is found. `unknown` gets the names of the members that are ignored.
+pub(crate) fn read_batch_record<'a>(
+    text: &'a [u8],
+    bare: Option<Stream>,
+    record: &mut RecordRef<'a>,
+    unknown: &mut dyn FnMut(&str),
+) -> Read<()> {
+    if let Some(stream) = bare {
+        let mut is_wrapped = false;
+        let read = read_bare(text, stream, record, &mut is_wrapped, unknown);
+        if !is_wrapped {
+            return read;
+        }
+    }
+    read(text, |tokens| wrapped(tokens, bare, record, unknown))
+}
+
+/// Whether `text` is one JSON value.
+pub(crate) fn is_json(text: &[u8]) -> bool {
+    read(text, |tokens| tokens.skip(1)).is_ok()
 }
 
 fn read<'a>(text: &'a [u8], value: impl FnOnce(&mut Tokens<'a>) -> Read<()>) -> Read<()> {
@@ -94,28 +112,98 @@ fn read<'a>(text: &'a [u8], value: impl FnOnce(&mut Tokens<'a>) -> Read<()>) -> 
     read.map_err(|error| error.within(format_args!("$")))
 }
 
-fn line<'a>(tokens: &mut Tokens<'a>, record: &mut RecordRef<'a>) -> Read<()> {
+/// Reads the members of a record of `stream`, unless a member holds a record below the name of a stream.
+fn read_bare<'a>(
+    text: &'a [u8],
+    stream: Stream,
+    record: &mut RecordRef<'a>,
+    is_wrapped: &mut bool,
+    unknown: &mut dyn FnMut(&str),
+) -> Read<()> {
+    *record = RecordRef::empty(stream);
+    let (specs, values) = record.table_mut();
+    let other: OtherMember<'_> = &mut |name, _, tokens| {
+        let mut ahead = *tokens;
+        // No field of a record is an object.
+        if named_stream(name).is_some() && ahead.colon().is_ok() && ahead.peek() == Some(b'{') {
+            *is_wrapped = true;
+            return Some(Err(tokens.error("a record below the name of a stream")));
+        }
+        unknown(name);
+        None
+    };
+    let read = read(text, |tokens| {
+        object_and_others(tokens, specs, values, 1, other)?;
+        if values.iter().all(Option::is_none) {
+            let name = stream.name();
+            let message = format_args!("none of the members is one of a record of {name}");
+            return Err(tokens.error(message));
+        }
+        Ok(())
+    });
+    // Two streams have a field of their own name.
+    *is_wrapped |= read.as_ref().is_err_and(|error| {
+        let is_own = error.0.path.strip_prefix("$.") == Some(stream.name());
+        is_own && error.0.found.starts_with("invalid type: map")
+    });
+    read
+}
+
+fn named_stream(name: &str) -> Option<Stream> {
+    let mut streams = Stream::ALL.into_iter();
+    streams.find(|stream| stream.name().eq_ignore_ascii_case(name))
+}
+
+/// Reads an object that has a record below the name of its stream.
+fn wrapped<'a>(
+    tokens: &mut Tokens<'a>,
+    bare: Option<Stream>,
+    record: &mut RecordRef<'a>,
+    unknown: &mut dyn FnMut(&str),
+) -> Read<()> {
     const EXPECTED: &str = "an object with one of stats, activity, startup, processes";
     open_object(tokens, EXPECTED)?;
+    let mut others = BTreeSet::new();
+    let mut found = None;
     let mut first = true;
     while tokens.next_in(&OBJECT, first)? {
-        let name = tokens.name()?;
-        let mut streams = Stream::ALL.into_iter();
-        let stream = streams.find(|stream| stream.name().eq_ignore_ascii_case(&name));
-        let Some(stream) = stream.filter(|_| first) else {
-            let message = "a line holds exactly one of stats, activity, startup, processes";
-            return Err(tokens.error_after(&OBJECT, message));
-        };
         first = false;
+        let name = tokens.name()?;
+        let Some(stream) = named_stream(&name) else {
+            unknown(&name);
+            let lower = name.to_ascii_lowercase();
+            skip_member(tokens, others.contains(&lower), 2)
+                .map_err(|error| error.within(format_args!(".{lower}")))?;
+            others.insert(lower);
+            continue;
+        };
+        if found.is_some() {
+            let message = "a record is exactly one of stats, activity, startup, processes";
+            return Err(tokens.error_after(&OBJECT, message));
+        }
+        if let Some(bare) = bare.filter(|bare| *bare != stream) {
+            let (stream, bare) = (stream.name(), bare.name());
+            let message = format_args!("the record is of {stream}, but ?stream= names {bare}");
+            return Err(tokens.error(message));
+        }
+        let in_stream = |error: JsonError| error.within(format_args!(".{}", stream.name()));
+        tokens.colon().map_err(in_stream)?;
+        // Two streams have a field of their own name.
+        if matches!(
+            (stream, tokens.peek()),
+            (Stream::Activity, Some(b'"')) | (Stream::Processes, Some(b'['))
+        ) {
+            tokens.skip(2).map_err(in_stream)?;
+            continue;
+        }
+        found = Some(stream);
         *record = RecordRef::empty(stream);
         let (specs, values) = record.table_mut();
-        tokens
-            .colon()
-            .and_then(|()| object(tokens, specs, values, 2))
-            .map_err(|error| error.within(format_args!(".{}", stream.name())))?;
+        object(tokens, specs, values, 2).map_err(in_stream)?;
     }
-    if first {
-        let message = format_args!("invalid length 0, expected {EXPECTED}");
+    if found.is_none() {
+        let message = "no member is one of stats, activity, startup, processes; for records without the name of their stream, \
+            say which it is with ?stream=stats, activity, startup or processes";
         return Err(tokens.error(message));
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::view::activity::ActivityRef;
 use crate::view::history::HistoryPage;
 use crate::view::user::UserView;
 
-use super::body::LineErrors;
+use super::body::{LineErrors, LineWarnings};
 use super::json::{Json, Object};
 use super::problem::{Code, Problem};
 
@@ -260,12 +260,13 @@ pub(crate) fn view(view: &impl Serialize) -> Vec<u8> {
     json.finish()
 }
 
-/// The result of a telemetry batch: the number of accepted lines, and the errors of the others.
-pub(crate) fn accepted(count: u64, errors: &LineErrors) -> Vec<u8> {
+/// The result of a telemetry batch: the number of accepted records, the errors of the others, and warnings.
+pub(crate) fn accepted(count: u64, errors: &LineErrors, warnings: &LineWarnings) -> Vec<u8> {
     object(|object| {
         object.value("accepted", &count);
         object.value("rejected", &errors.count());
         object.value("errors", errors.first());
+        object.value("warnings", warnings.all());
     })
 }
 

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
-use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX};
+use crate::limits::{IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX};
 use crate::model::{
-    Action, ActivityRecord, AuditEntry, FailedState, KeyInfo, LineError, PendingAction,
-    ProcessReport, StartupRecord, StatsRecord, Workspace,
+    Action, ActivityRecord, AuditEntry, FailedState, KeyInfo, LineError, LineWarning,
+    PendingAction, ProcessReport, StartupRecord, StatsRecord, Workspace,
 };
 use crate::timestamp::Timestamp;
 use crate::view::query::series::SeriesPoint;
@@ -118,11 +118,14 @@ pub(crate) enum ExportedRecord {
 pub(crate) struct BatchResult {
     /// Records accepted, and durable.
     accepted: u64,
-    /// Lines refused.
+    /// Records refused.
     rejected: u64,
     /// The first 100 errors, in the order of the lines.
     #[schemars(length(max = LINE_ERRORS_MAX))]
     errors: Vec<LineError>,
+    /// What was read but probably not meant, each once: members that were ignored, for example.
+    #[schemars(length(max = IMPORT_WARNINGS_MAX))]
+    warnings: Vec<LineWarning>,
 }
 
 /// One page of the actions that have not ended, in the order of their numbers.

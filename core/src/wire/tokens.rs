@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::limits::JSON_DEPTH_MAX;
 
-use bytes::plain_length;
+pub(super) use bytes::plain_length;
 
 /// What is wrong with a JSON text, and where. Boxed, so that the common case, no error, stays small.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,15 +31,21 @@ pub(crate) struct JsonErrorParts {
     byte: usize,
     /// The byte of the text, from 1.
     pub(crate) at: usize,
+    /// A sentence about what the sender probably did, after a space; empty where nothing suggests it.
+    pub(crate) hint: &'static str,
 }
 
 impl JsonError {
     /// What was found and what was expected, at which line and byte.
     pub(crate) fn message(&self) -> String {
         let JsonErrorParts {
-            found, line, byte, ..
+            found,
+            line,
+            byte,
+            hint,
+            ..
         } = &*self.0;
-        format!("{found}, at line {line}, byte {byte}.")
+        format!("{found}, at line {line}, byte {byte}.{hint}")
     }
 
     /// The same error, seen from the object or array that holds `place`.
@@ -363,7 +369,24 @@ impl<'a> Tokens<'a> {
             line,
             byte,
             at,
+            hint: self.hint(at),
         }))
+    }
+
+    /// What an error after `at` bytes probably comes from.
+    fn hint(&self, at: usize) -> &'static str {
+        let [before, comma, after] = [3, 2, 1].map(|back| {
+            let place = at.checked_sub(back);
+            place.and_then(|place| self.bytes.get(place)).copied()
+        });
+        let is_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
+        if self.text.len() < self.bytes.len() {
+            " The text is not UTF-8: save and send it as UTF-8."
+        } else if comma == Some(b',') && is_digit(before) && is_digit(after) {
+            " A decimal comma is not JSON: write 1.5 for 1,5."
+        } else {
+            ""
+        }
     }
 }
 

@@ -267,7 +267,7 @@ pub const ENDPOINTS: &[Documented] = &[
     Documented { query: &["override"], ..posted("PUT", "/operator/workspaces/{}", "admin") },
     posted("PUT",    "/operator/workspaces/{}/litigation-hold",        "admin"),
     endpoint("DELETE", "/operator/workspaces/{}/litigation-hold",      "admin", &[]),
-    posted("POST",   "/operator/telemetry",                            "admin"),
+    Documented { query: &["stream"], ..posted("POST", "/operator/telemetry", "ingest") },
     endpoint("DELETE", "/operator/telemetry",                          "admin", &["instance", "stream", "before"]),
     endpoint("GET",  "/operator/telemetry/stats",                      "read",  HISTORY),
     endpoint("GET",  "/operator/telemetry/activity",                   "read",  HISTORY),

@@ -64,6 +64,7 @@ fn scopes(endpoint: &Documented) -> Case {
             "read" => matches!(key, "read" | "admin"),
             "act" => matches!(key, "act" | "admin"),
             "admin" => key == "admin",
+            "ingest" => matches!(key, "ingest" | "admin"),
             _ => true,
         };
         let (call, status) = sample(endpoint, key);

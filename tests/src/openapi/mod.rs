@@ -12,9 +12,9 @@ mod schemas;
 mod service;
 mod typescript;
 
-use deskfleet::Question;
 use deskfleet::routes::{Access, Answer, Audited, BodyForm, ROUTES, Route};
 use deskfleet::schema::Schemas;
+use deskfleet::{Question, Scope};
 use serde_json::{Value, json};
 
 use fleet::Fleet;
@@ -202,6 +202,7 @@ fn operation(
 
 fn description(route: &Route, text: &Operation) -> String {
     let key = match route.access {
+        Access::Key(Scope::Ingest) => "\n\nNeeds a key with scope `ingest`, or `admin`.".to_owned(),
         Access::Key(scope) => format!("\n\nNeeds a key with scope `{}`.", scope.as_str()),
         Access::Telemetry => {
             "\n\nNeeds no key, unless the server requires one with scope `ingest`.".to_owned()
@@ -236,7 +237,14 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
     });
     let text = || Json::from(json!(example));
     let content = match route.body.form() {
-        BodyForm::Batch => vec![("application/x-ndjson", media(&lines, text()))],
+        BodyForm::Batch => {
+            let array = json!({"type": "array", "items": schema});
+            let records = example.lines().map(Json::parse).collect();
+            vec![
+                ("application/x-ndjson", media(&lines, text())),
+                ("application/json", media(&array, Json::Array(records))),
+            ]
+        }
         BodyForm::Import => {
             let array = json!({"type": "array", "items": schema});
             let first = example.lines().next().expect("an example with a line");

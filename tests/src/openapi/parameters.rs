@@ -32,6 +32,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("instanceId", "Instance of the records: a `workSpId` or a computer name, as it posts it."),
     ("from", "Records of this time or later. Default: no bound."),
     ("to", "Records before this time. Default: no bound."),
+    ("postTelemetryBatch stream", "The stream of records that are not below the name of theirs: `stats`, `activity`, `startup` or `processes`, without case. Default: each record is below the name of its stream."),
     ("removeTelemetry instance", "Only records of this instance: the `workSpId` or computer name that they name, in any case and spelling. Default: of all."),
     ("removeTelemetry stream", "Only records of this stream: `stats`, `activity`, `startup` or `processes`. Default: of all."),
     ("removeTelemetry before", "Only records whose day (UTC) is before that of this time: a date-time, or a time before now such as `-30d`. The day of a record is that of the time it carries, or of its receipt where it carries none that is believed. Default: of all days."),

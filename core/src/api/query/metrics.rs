@@ -24,5 +24,6 @@ pub(crate) fn text(core: &EngineCore) -> String {
         store: core.store_status().ok(),
         queue_records_max: core.config.limits.queue_records,
         late_and_ahead: core.late_and_ahead(),
+        rejected: core.rejected(),
     })
 }

@@ -109,7 +109,7 @@ proptest! {
         for pieces in [&pieces, &bytes] {
             let (found, head) = engine(small);
             let streamed = in_pieces(&found, &head, pieces);
-            prop_assert_eq!(streamed.status(), 200);
+            prop_assert_eq!(streamed.status(), answer.status());
             prop_assert_eq!(streamed.body(), answer.body());
             prop_assert_eq!(streamed.headers(), answer.headers());
             prop_assert_eq!(records(&found), records(&expected));
@@ -119,18 +119,18 @@ proptest! {
 }
 
 #[test]
-fn a_line_is_bounded_and_a_longer_one_is_an_error_of_its_own() {
+fn record_of_a_batch_is_bounded_and_a_longer_one_is_an_error_of_its_own() {
     let (engine, head) = engine(|_| {});
     let line = |bytes: usize| {
-        let mut line = b"{\"stats\":{}}".to_vec();
-        line.resize(bytes, b' ');
-        line.push(b'\n');
+        let mut line = b"{\"stats\":{}".to_vec();
+        line.resize(bytes - 1, b' ');
+        line.extend(b"}\n");
         line
     };
     let max = 1024 * 1024 + 64;
     let body = [line(20), line(max), line(max + 1), line(20)].concat();
     let expected = format!(
-        r#"{{"accepted":3,"rejected":1,"errors":[{{"line":3,"message":"The line is longer than {max} bytes."}}]}}"#
+        r#"{{"accepted":3,"rejected":1,"errors":[{{"line":3,"message":"The record is longer than {max} bytes."}}],"warnings":[]}}"#
     );
     assert_eq!(whole(&engine, &head, &body).body(), expected.as_bytes());
     for size in [1000, 65_536, body.len() - 1] {

@@ -220,11 +220,7 @@ fn read_version(decoder: &mut Decoder<'_>) -> Result<u8> {
     }
 }
 
-fn newest<'v>(
-    decoder: &mut Decoder<'v>,
-    version: u8,
-    name: &'v str,
-) -> Result<Newest<&'v str>> {
+fn newest<'v>(decoder: &mut Decoder<'v>, version: u8, name: &'v str) -> Result<Newest<&'v str>> {
     let at = decoder.time()?;
     let (mut received_at, mut seconds_ahead, mut instance) = (at.ticks(), 0, name);
     if version > 1 {

@@ -1,7 +1,6 @@
 //! The records of an import, whose text arrives in pieces: which format it has, and what its records say.
 
 mod csv;
-mod document;
 mod format;
 
 use std::collections::VecDeque;
@@ -12,13 +11,14 @@ use crate::model::{LineWarning, Protocol, RunningMode, State, Vocabulary, Worksp
 use crate::nearest::nearest;
 
 use super::body::LineErrors;
-use super::lines::Lines;
 use super::record::read_known_fields;
+use super::values::Values;
 
 use csv::CsvRows;
-use document::Document;
-pub(crate) use format::Declared;
-use format::Detected;
+pub(crate) use format::{Declared, not_text};
+
+/// The members of an object that can hold a list of records.
+const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
 
 /// Why a text cannot be read any further; a sentence for the sender.
 type Unreadable = String;
@@ -36,6 +36,8 @@ pub(crate) struct Gathered {
     unknown: Vec<String>,
     /// The memory of the texts of the records, roughly.
     text_bytes: usize,
+    /// Whether a record was readable.
+    has_record: bool,
 }
 
 /// Splits a text into records and reads them.
@@ -51,10 +53,7 @@ pub(crate) struct ImportReader {
 enum Format {
     /// The first bytes, which do not say it yet.
     Unknown(Vec<u8>),
-    /// One JSON object per line.
-    Lines(Lines),
-    /// A JSON array, or an object with one.
-    Document(Document),
+    Json(Box<Values>),
     Csv(Box<CsvRows>),
 }
 
@@ -96,11 +95,14 @@ impl ImportReader {
         }
         match &mut self.format {
             Format::Unknown(_) => Ok(()),
-            Format::Lines(lines) => {
-                lines.finish(&mut |line, text| into.read_json(line, text));
+            Format::Json(values) => {
+                let end = values.finish(&mut |line, text| into.read_json(line, text));
+                end.map_err(|(_, message)| message)?;
+                if self.declared == Declared::Json {
+                    into.check_document(values.has_begun())?;
+                }
                 Ok(())
             }
-            Format::Document(document) => document.finish(),
             Format::Csv(rows) => rows.finish(into),
         }
     }
@@ -109,8 +111,7 @@ impl ImportReader {
     pub(crate) fn bytes(&self) -> usize {
         match &self.format {
             Format::Unknown(first) => first.capacity(),
-            Format::Lines(lines) => lines.bytes(),
-            Format::Document(document) => document.bytes(),
+            Format::Json(values) => values.bytes(),
             Format::Csv(rows) => rows.bytes(),
         }
     }
@@ -118,11 +119,10 @@ impl ImportReader {
     /// Selects the format by the first bytes of the text, if they say it; all of the text, if it `is_whole`.
     fn begin(&mut self, first: &[u8], is_whole: bool) -> Result<bool, Unreadable> {
         let record_max = self.record_max;
-        self.format = match format::detect(first, self.declared, is_whole)? {
+        self.format = match format::is_csv(first, self.declared, is_whole)? {
             None => return Ok(false),
-            Some(Detected::Lines) => Format::Lines(Lines::new(record_max)),
-            Some(Detected::Document) => Format::Document(Document::new(record_max)),
-            Some(Detected::Csv) => Format::Csv(Box::new(CsvRows::new(record_max))),
+            Some(true) => Format::Csv(Box::new(CsvRows::new(record_max))),
+            Some(false) => Format::Json(Box::new(Values::new(record_max, LISTS))),
         };
         Ok(true)
     }
@@ -130,11 +130,10 @@ impl ImportReader {
     fn read(&mut self, piece: &[u8], into: &mut Gathered) -> Result<(), Unreadable> {
         match &mut self.format {
             Format::Unknown(_) => Ok(()),
-            Format::Lines(lines) => {
-                lines.push(piece, &mut |line, text| into.read_json(line, text));
+            Format::Json(values) => {
+                values.push(piece, &mut |line, text| into.read_json(line, text));
                 Ok(())
             }
-            Format::Document(document) => document.push(piece, into),
             Format::Csv(rows) => rows.push(piece, into),
         }
     }
@@ -200,6 +199,21 @@ impl Gathered {
         taken
     }
 
+    /// Refuses a JSON document that is empty, or in which there is no record but broken ones.
+    fn check_document(&self, has_begun: bool) -> Result<(), Unreadable> {
+        let [first, ..] = self.errors.first() else {
+            let message = "The body is empty: it must be a workspace, an array of them, or an object with such an array.";
+            return has_begun.then_some(()).ok_or_else(|| message.to_owned());
+        };
+        if self.has_record {
+            return Ok(());
+        }
+        let (line, message) = (first.line, &first.message);
+        Err(format!(
+            "The body has no workspace that can be read. Record {line}: {message}"
+        ))
+    }
+
     /// Reads a record of JSON.
     fn read_json(&mut self, line: u64, text: Result<&[u8], String>) {
         let text = match text {
@@ -212,10 +226,7 @@ impl Gathered {
             Ok(()) => self.add(line, 1, patch),
             Err(error) => {
                 let parts = &error.0;
-                let mut message = format!("{}: {}.", parts.path, parts.found);
-                if std::str::from_utf8(text).is_err() {
-                    message += " The text is not UTF-8: save the file as UTF-8.";
-                }
+                let message = format!("{}: {}.{}", parts.path, parts.found, parts.hint);
                 self.errors.add(line, Some(parts.at.max(1) as u64), message);
             }
         }
@@ -230,6 +241,7 @@ impl Gathered {
                 self.warn_misspelled(line, "runningMode", mode, RunningMode::ALL);
                 self.warn_misspelled(line, "protocol", patch.protocol.value(), Protocol::ALL);
                 self.text_bytes += text_bytes(&patch);
+                self.has_record = true;
                 self.records.push_back((line, patch));
             }
             Err(violation) => self.errors.add(line, Some(column), violation.message),

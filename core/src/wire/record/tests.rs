@@ -147,31 +147,187 @@ fn text_without_escapes_is_borrowed() {
     assert!(!is_borrowed("username"), "it has escapes");
 }
 
+/// The stream of a record of a batch and the members that are ignored, or the path and the message of its error.
+fn batch_record(
+    text: &str,
+    bare: Option<Stream>,
+) -> Result<(Stream, Vec<String>), (String, String)> {
+    let mut ignored = Vec::new();
+    let mut record = RecordRef::empty(Stream::Stats);
+    let unknown = &mut |name: &str| ignored.push(name.to_owned());
+    match read_batch_record(text.as_bytes(), bare, &mut record, unknown) {
+        Ok(()) => Ok((record.stream(), ignored)),
+        Err(error) => Err((error.0.path, error.0.found)),
+    }
+}
+
 #[test]
-fn line_holds_exactly_one_record() {
-    let line = |text: &str| {
-        let mut record = RecordRef::empty(Stream::Stats);
-        let read = read_line(text.as_bytes(), &mut record);
-        read.map(|()| record.stream()).map_err(|error| error.0.path)
-    };
-    assert_eq!(line(r#"{"startup":{}}"#), Ok(Stream::Startup));
-    assert_eq!(
-        line(r#" { "Processes" : { "processes" : [ ] } } "#),
-        Ok(Stream::Processes)
-    );
-    for (text, path) in [
-        ("{}", "$"),
-        ("[]", "$"),
-        (r#"{"unknown":{}}"#, "$"),
-        (r#"{"stats":{},"stats":{}}"#, "$"),
-        (r#"{"stats":{}} {}"#, "$"),
-        (r#"{"stats":{"ID":"7"}}"#, "$.stats.id"),
+fn record_of_a_batch_has_exactly_one_stream_and_other_members_are_ignored() {
+    for (text, stream, ignored) in [
+        (r#"{"startup":{}}"#, Stream::Startup, ""),
+        (
+            r#" { "Processes" : { "processes" : [ ] } } "#,
+            Stream::Processes,
+            "",
+        ),
+        (
+            r#"{"date":1.5,"STATS":{"other":1},"host":{"name":"x"}}"#,
+            Stream::Stats,
+            "date host",
+        ),
+        (
+            r#"{"activity":"x","processes":[],"stats":{}}"#,
+            Stream::Stats,
+            "",
+        ),
+    ] {
+        let ignored: Vec<_> = ignored.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(batch_record(text, None), Ok((stream, ignored)), "{text}");
+    }
+    for (text, path, message) in [
+        ("{}", "$", "?stream=stats"),
+        (
+            "[]",
+            "$",
+            "expected an object with one of stats, activity, startup, processes",
+        ),
+        (r#"{"unknown":{}}"#, "$", "?stream=stats"),
+        (
+            r#"{"instanceId":"i","processorInUse":1}"#,
+            "$",
+            "?stream=stats",
+        ),
+        (r#"{"activity":"Logon"}"#, "$", "?stream=stats"),
+        (r#"{"processes":[{}]}"#, "$", "?stream=stats"),
+        (r#"{"stats":5}"#, "$.stats", "integer `5`"),
+        (r#"{"processes":null}"#, "$.processes", "null"),
+        (r#"{"stats":{},"stats":{}}"#, "$", "exactly one of"),
+        (r#"{"stats":{},"x":1,"activity":{}}"#, "$", "exactly one of"),
+        (r#"{"x":1,"X":2,"stats":{}}"#, "$.x", "given twice"),
+        (r#"{"x":{"y":tru},"stats":{}}"#, "$.x", "expected ident"),
+        (r#"{"stats":{}} {}"#, "$", "trailing characters"),
+        (r#"{"stats":{"ID":"7"}}"#, "$.stats.id", "a string"),
         (
             r#"{"processes":{"processes":[{},{"processCount":0.5}]}}"#,
             "$.processes.processes[1].processCount",
+            "floating point",
         ),
     ] {
-        assert_eq!(line(text), Err(path.to_owned()), "{text}");
+        let (found, wording) = batch_record(text, None).unwrap_err();
+        assert_eq!(found, path, "{text}");
+        assert!(wording.contains(message), "{text} {wording}");
+    }
+}
+
+#[test]
+fn bare_record_of_a_batch_is_of_the_stream_that_is_named() {
+    for (bare, text, ignored) in [
+        (
+            Stream::Stats,
+            r#"{"date":1,"instanceId":"i","host":"h"}"#,
+            "date host",
+        ),
+        (Stream::Stats, r#"{"date":1,"stats":{"id":1}}"#, "date"),
+        (Stream::Stats, r#"{"Stats":{}}"#, ""),
+        (
+            Stream::Stats,
+            r#"{"id":1,"stats":"x","activity":[]}"#,
+            "stats activity",
+        ),
+        (Stream::Activity, r#"{"activity":"Logon"}"#, ""),
+        (
+            Stream::Activity,
+            r#"{"activity":{"activity":"Logon"},"host":1}"#,
+            "host",
+        ),
+        (
+            Stream::Processes,
+            r#"{"processes":[{"processName":"a"}],"x":1}"#,
+            "x",
+        ),
+        (Stream::Processes, r#"{"processes":{"processes":[]}}"#, ""),
+        (Stream::Startup, r#"{"totalMs":1}"#, ""),
+    ] {
+        let (stream, mut found) = batch_record(text, Some(bare)).unwrap();
+        found.dedup();
+        assert_eq!(
+            (stream, found.join(" ")),
+            (bare, ignored.to_owned()),
+            "{text}"
+        );
+    }
+    for (bare, text, path, message) in [
+        (Stream::Stats, "{}", "$", "none of the members"),
+        (
+            Stream::Stats,
+            r#"{"records":[]}"#,
+            "$",
+            "none of the members",
+        ),
+        (Stream::Stats, "5", "$", "expected an object"),
+        (Stream::Stats, r#"{"id":"1"}"#, "$.id", "a string"),
+        (
+            Stream::Stats,
+            r#"{"activity":{}}"#,
+            "$",
+            "of activity, but ?stream= names stats",
+        ),
+        (
+            Stream::Stats,
+            r#"{"stats":{},"activity":{}}"#,
+            "$",
+            "exactly one of",
+        ),
+        (
+            Stream::Processes,
+            r#"{"processes":{"processes":5}}"#,
+            "$.processes.processes",
+            "integer",
+        ),
+        (
+            Stream::Processes,
+            r#"{"processes":5}"#,
+            "$.processes",
+            "integer",
+        ),
+    ] {
+        let (found, wording) = batch_record(text, Some(bare)).unwrap_err();
+        assert_eq!(found, path, "{text}");
+        assert!(wording.contains(message), "{text} {wording}");
+    }
+}
+
+#[test]
+fn error_says_what_a_sender_probably_did() {
+    let hint = |text: &[u8]| {
+        let mut record = RecordRef::empty(Stream::Stats);
+        read_record(text, &mut record).unwrap_err().message()
+    };
+    for text in [&br#"{"processorInUse":1,5}"#[..], br#"{"x":-0,25,"id":1}"#] {
+        let message = hint(text);
+        assert!(
+            message.ends_with(" A decimal comma is not JSON: write 1.5 for 1,5."),
+            "{message}"
+        );
+    }
+    for text in [
+        &b"{\"username\":\"M\xfcller\"}"[..],
+        b"{\"id\":\"x\",\"username\":\"M\xfcller\"}",
+    ] {
+        let message = hint(text);
+        assert!(
+            message.ends_with(" The text is not UTF-8: save and send it as UTF-8."),
+            "{message}"
+        );
+    }
+    for text in [
+        &br#"{"id":1,"#[..],
+        br#"{"id":1 ,5}"#,
+        br#"{"id":"1"}"#,
+        "{\"ä\":1,\"id\":x}".as_bytes(),
+    ] {
+        assert!(hint(text).ends_with('.'), "{}", hint(text));
+        assert!(!hint(text).contains(". "), "{}", hint(text));
     }
 }
 
@@ -205,7 +361,9 @@ fn mutated_record_is_accepted_or_refused_as_by_serde_json() {
             Err(error) => {
                 of_grammar += 1;
                 let expected = serde_json::from_slice::<Value>(&text).expect_err(&shown);
-                assert_eq!(error.message(), located(&expected), "{shown}");
+                let message = error.message();
+                let message = message.strip_suffix(error.0.hint);
+                assert_eq!(message, Some(&*located(&expected)), "{shown}");
             }
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn leading_digits(bytes: [u8; 8]) -> (u64, usize) {
 }
 
 /// The number of bytes before the first quote, backslash or control character.
-pub(super) fn plain_length(text: &[u8]) -> usize {
+pub(in crate::wire) fn plain_length(text: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     // Sets the high bit of the first byte that is 0, and perhaps of some after it.

@@ -19,8 +19,9 @@ pub(super) const AREA: Area = Area {
         Operation {
             id: "importWorkspaces",
             summary: "Create or change workspaces in bulk",
-            description: "Merges: what a record leaves out stays as it is, and null becomes null. Reads NDJSON, a JSON array, a page as \
-                `GetAllWorkSpaces` returns it, or CSV whose first line names the fields, of any length, and commits by the 1000. A \
+            description: "Merges: what a record leaves out stays as it is, and null becomes null. Reads JSON objects with any \
+                white space between them, arrays of them, pages as `GetAllWorkSpaces` returns them and other objects with a list `rows`, `items` \
+                or `value`, or CSV whose first line names the fields, of any length, and commits by the 1000. A \
                 record with an error is left out and reported: it never changes a state that an action is changing, nor the identity \
                 of a workspace on litigation hold. One row `ImportWorkSpaces` of the audit has the counts, and one row \
                 `UpdateWorkSpace` each workspace whose state or user changed.",
@@ -66,8 +67,11 @@ pub(super) const AREA: Area = Area {
         Operation {
             id: "postTelemetryBatch",
             summary: "Post telemetry in bulk",
-            description: "One record a line, of any stream. A line with an error is left out and reported. At most 8 MiB by default.",
-            done: "How many records were accepted, all of them durable, and the errors of the other lines.",
+            description: "Records of any stream, each below the name of its stream: NDJSON, a JSON array, or JSON objects with any white \
+                space between them, whatever the content type says. Members beside the stream's are ignored with a warning. With \
+                `stream`, records of that stream need no name. A record with an error is left out and reported; where something was \
+                sent and nothing accepted, the response is 400 `InvalidBody` with the same errors. At most 8 MiB by default.",
+            done: "How many records were accepted, all of them durable, the errors of the others, and warnings.",
             target: "/operator/telemetry",
             body: "{\"stats\":{\"instanceId\":\"ws-8k2m4n6p1\",\"updatetime\":\"2026-11-20T09:14:00Z\",\"processorInUse\":41}}\n{\"activity\":{\"instanceId\":\"ws-8k2m4n6p1\",\"username\":\"jdoe\",\"activity\":\"Lock\",\"activityTime\":\"2026-11-20T09:13:20Z\"}}\n{\"stats\":{\"processorInUse\":\"high\"}}\n",
         },
