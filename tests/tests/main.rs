@@ -21,6 +21,7 @@ mod conformance;
 mod crash;
 mod damaged_rows;
 mod damaged_segments;
+mod dating;
 mod desktops;
 mod determinism;
 mod dispatch;
