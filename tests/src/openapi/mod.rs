@@ -12,9 +12,9 @@ mod schemas;
 mod service;
 mod typescript;
 
-use deskfleet::{Question, Scope};
 use deskfleet::routes::{Access, Answer, Audited, BodyForm, ROUTES, Route};
 use deskfleet::schema::Schemas;
+use deskfleet::{Question, Scope};
 use serde_json::{Value, json};
 
 use fleet::Fleet;
@@ -202,9 +202,7 @@ fn operation(
 
 fn description(route: &Route, text: &Operation) -> String {
     let key = match route.access {
-        Access::Key(Scope::Ingest) => {
-            "\n\nNeeds a key with scope `ingest`, or `admin`.".to_owned()
-        }
+        Access::Key(Scope::Ingest) => "\n\nNeeds a key with scope `ingest`, or `admin`.".to_owned(),
         Access::Key(scope) => format!("\n\nNeeds a key with scope `{}`.", scope.as_str()),
         Access::Telemetry => {
             "\n\nNeeds no key, unless the server requires one with scope `ingest`.".to_owned()
