@@ -299,8 +299,12 @@ fn line_ends(text: &[u8]) -> u64 {
     text.split(|byte| *byte == b'\n').skip(1).count() as u64
 }
 
-/// A cell without blanks around it. A byte order mark may be inside of files that were put together.
+/// A cell without blanks around it, unless it is one that only quotes make a cell: such a text is kept as it is. A byte order mark may be inside
+/// of files that were put together.
 fn trimmed(cell: &str) -> &str {
+    if cell.contains([',', '"', '\r', '\n']) {
+        return cell;
+    }
     cell.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}')
 }
 

@@ -189,7 +189,10 @@ fn unknown(what: &str, name: &str) -> String {
 }
 
 fn meaning(name: &str) -> Meaning {
-    let plain = plain(name);
+    // A constant of an SDK, as a column of its own.
+    let (whole, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    let is_constant = end.eq_ignore_ascii_case("value") && !whole.is_empty();
+    let plain = plain(if is_constant { whole } else { name });
     if plain == PROPERTIES {
         return Meaning::Properties;
     }
@@ -246,7 +249,7 @@ mod tests {
             ),
             ("username UserName user_name User-Name USERNAME", "username"),
             ("computerName ComputerName computer_name", "computerName"),
-            ("State state WorkspaceState workspace_state STATE", "state"),
+            ("State state WorkspaceState workspace_state STATE State.Value", "state"),
             (
                 "ComputeTypeName computeType Compute compute_type_name WorkspaceProperties.ComputeTypeName \
                  workspace_properties_compute_type_name WorkspaceProperties[ComputeTypeName]",

@@ -249,14 +249,14 @@ fn rounded_account_is_kept_with_a_warning_that_says_how_to_export_it() {
 
 #[test]
 fn csv_as_people_have_it_makes_no_desktop_of_what_is_none() {
-    let text = "\u{feff}workSpId,username,region\r\n ws-1 , ana ,\r\n,,,,\r\n   \r\nworkSpId,username,region\r\nws-2,\"b, c\",'=x\r\n,,\r\n\
+    let text = "\u{feff}workSpId,username,region\r\n ws-1 , ana ,\r\n,,,,\r\n   \r\nworkSpId,username,region\r\nws-2,\"b, c \",'=x\r\n,,\r\n\
         \u{feff}region,WORKSPID\r\neu-west-1,ws-3\r\n#TYPE X,\r\n";
     let gathered = read(Declared::Nothing, text);
     assert_eq!(
         values(&gathered),
         [
             "ws-1||||||||ana|",
-            "ws-2|||=x|||||b, c|",
+            "ws-2|||=x|||||b, c |",
             "ws-3|||eu-west-1||||||"
         ]
     );
