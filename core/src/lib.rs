@@ -99,10 +99,10 @@ pub use model::{
     Action, ActionRequest, ActionState, ActivityRecord, Attempt, AuditAction, AuditEntry,
     AuditResult, Cell, Column, ColumnKind, ComputeType, EventType, FailedState, FleetCounts,
     FleetEvent, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric,
-    Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport, Protocol, Question,
-    Received, Record, RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes, StartupRecord,
-    State, Statistic, StatsRecord, StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace,
-    WorkspacePatch, WorkspaceView,
+    NameMapping, Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport,
+    Protocol, Question, Received, Record, RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes,
+    StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream, TelemetrySelection,
+    Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "cluster")]
 pub use model::{ClusterStatus, LogPositions, NodeStatus};

@@ -64,6 +64,8 @@ pub const BATCH_LINE_MORE: usize = 64;
 pub const HISTORY_PAGE_BYTES: usize = 1024 * 1024;
 /// Warnings that an import reports, each about another name; further ones are dropped.
 pub const IMPORT_WARNINGS_MAX: usize = 20;
+/// Names of members and columns whose meaning an import reports; further ones are read alike.
+pub const IMPORT_NAMES_MAX: usize = 256;
 /// Cells in a line of an imported CSV.
 pub const CSV_CELLS_MAX: usize = 256;
 /// Workspaces applied atomically by a bulk put, and committed at once by an import.

@@ -2,13 +2,17 @@
 
 /// Names longer than this, in bytes, are not compared: the time grows with the product of both lengths.
 const NAME_BYTES_MAX: usize = 64;
+/// Shorter names are in many others by chance.
+const PART_MIN: usize = 4;
 
-/// The name of `known` that `name` most likely means, compared without case: at most a third of the characters of the longer one
-/// differ.
+/// The name of `known` that `name` most likely means, compared without case, blanks, `_`, `.` and `-`. One that contains the other goes
+/// before one that is spelled alike: it has at least a third of its characters. Of names that are spelled alike, at most a third of the
+/// characters of the longer one differ.
 ///
 /// ```
-/// let known = ["computerName", "username", "state"];
+/// let known = ["computerName", "computeTypeName", "username", "state"];
 /// assert_eq!(deskfleet::fields::nearest("userNmae", known), Some("username"));
+/// assert_eq!(deskfleet::fields::nearest("compute_type", known), Some("computeTypeName"));
 /// assert_eq!(deskfleet::fields::nearest("workSpaceId", ["workSpId"]), Some("workSpId"));
 /// assert_eq!(deskfleet::fields::nearest("colour", known), None);
 /// ```
@@ -21,15 +25,69 @@ fn nearest_of<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Optio
     if name.len() > NAME_BYTES_MAX {
         return None;
     }
-    let name = name.to_ascii_lowercase();
+    let name = plain(name);
     known
-        .map(|known| {
-            let distance = strsim::osa_distance(&name, &known.to_ascii_lowercase());
-            (distance, known)
+        .filter_map(|known| {
+            let other = plain(known);
+            let (short, long) = if name.len() < other.len() {
+                (&name, &other)
+            } else {
+                (&other, &name)
+            };
+            let contains =
+                short.len() >= PART_MIN && 3 * short.len() >= long.len() && long.contains(&**short);
+            let distance = strsim::osa_distance(&name, &other);
+            let is_alike = distance.saturating_mul(3) <= long.len().max(3);
+            (contains || is_alike).then_some(((!contains, distance), known))
         })
-        .filter(|(distance, known)| {
-            distance.saturating_mul(3) <= known.len().max(name.len()).max(3)
-        })
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(rank, _)| *rank)
         .map(|(_, known)| known)
+}
+
+/// A name in the form that is compared.
+fn plain(name: &str) -> String {
+    name.chars()
+        .filter(|char| !matches!(char, '_' | '.' | '-') && !char.is_whitespace())
+        .map(|char| char.to_ascii_lowercase())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: [&str; 10] = [
+        "workSpId",
+        "computerName",
+        "account",
+        "region",
+        "directoryId",
+        "runningMode",
+        "computeTypeName",
+        "protocol",
+        "username",
+        "state",
+    ];
+
+    #[test]
+    fn name_that_is_contained_goes_before_one_that_is_spelled_alike() {
+        for (name, meant) in [
+            ("ComputeType", Some("computeTypeName")),
+            ("compute-type", Some("computeTypeName")),
+            ("COMPUTE TYPE NAME", Some("computeTypeName")),
+            ("computers", Some("computerName")),
+            ("workSpaceId", Some("workSpId")),
+            ("user", Some("username")),
+            ("desktop_state", Some("state")),
+            ("Running.Mode", Some("runningMode")),
+            ("accountNumber", Some("account")),
+            ("sate", Some("state")),
+            ("id", None),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, FIELDS), meant, "{name}");
+        }
+        assert_eq!(nearest(&"state".repeat(20), FIELDS), None);
+    }
 }

@@ -316,6 +316,41 @@ fn wrong_combinations_of_options_exit_with_2() {
 }
 
 #[test]
+fn dry_run_prints_the_mapping_and_writes_nothing() {
+    let described = r#"{"Workspaces":[{"WorkspaceId":"ws-1","UserName":"ana","IpAddress":"10.0.0.1","WorkspaceProperties":{"RunningMode":"AUTO_STOP"}},{"State":"STOPPED"}]}"#;
+    let lines = "\
+        WorkspaceId -> workSpId\n\
+        UserName -> username\n\
+        IpAddress -> ignored\n\
+        WorkspaceProperties.RunningMode -> runningMode\n\
+        State -> state\n\
+        line 2, column 1: The field workSpId must be a string of 1 to 64 characters.\n\
+        1 would be upserted, 1 rejected; nothing was written\n";
+    let (place, served) = served();
+    fs::write(place.file("desktops"), described).unwrap();
+    let mut import = through(&place, &served, "import desktops --dry-run");
+    let output = import.env("DESKFLEET_KEY", &place.admin).output().unwrap();
+    let message = text(&output.stderr);
+    assert!(message.starts_with(lines), "{message}");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(json(&output)["mapping"][0]["to"], "workSpId");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("desktops"), described).unwrap();
+    let checked = || {
+        let output = command(folder.path(), "import desktops --dry-run").output();
+        text(&output.unwrap().stderr).to_owned()
+    };
+    let message = checked();
+    assert!(message.contains(lines), "{message}");
+    assert!(!folder.path().join("deskfleet.redb").exists());
+    done(folder.path(), "keys issue --name a --scope admin");
+    let message = checked();
+    assert!(message.contains(lines), "{message}");
+    let listed = done(folder.path(), "export workspaces");
+    assert_eq!(listed, "");
+}
+
+#[test]
 fn import_makes_a_store_only_when_asked_to() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("fleet"), fleet()).unwrap();

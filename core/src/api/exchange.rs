@@ -86,7 +86,8 @@ impl Exchange {
             }
             BodyForm::Import => {
                 let by = Caller::with_key(call.key.as_deref());
-                Body::Import(Box::new(Import::of_body(core, &head.headers, by)))
+                let query = Query::new(head.uri.query());
+                Body::Import(Box::new(Import::of_body(core, &head.headers, query, by)))
             }
         };
         Self {

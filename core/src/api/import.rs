@@ -1,15 +1,22 @@
-//! An import of workspaces whose text arrives in pieces: read as it arrives, committed by the 1000.
+//! An import of workspaces whose text arrives in pieces: read as it arrives, committed by the 1000, or only checked.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::task::{Poll, Waker, ready};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response};
 
+use crate::domain::query::Query;
 use crate::engine_core::{EngineCore, PendingWrite};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::BULK_UPSERT_CHUNK;
+use crate::model::identity::id_key;
 use crate::model::{AuditResult, ImportReport, WorkspacePatch};
-use crate::mutation::{Caller, ImportCounts, ImportWorkspaces, Imported, Outcome};
+use crate::mutation::{
+    Caller, ImportCounts, ImportWorkspaces, Imported, Outcome, is_spelled_as, merge_record,
+};
+use crate::view::workspaces;
 use crate::wire::accept;
 use crate::wire::import::{Declared, Gathered, ImportReader};
 use crate::wire::problem::{Code, Problem};
@@ -33,6 +40,8 @@ pub(crate) struct Import {
     failure: Option<ImportFailure>,
     /// Whether the last part was submitted.
     ended: bool,
+    /// Whether the records are only checked, and nothing is written.
+    is_dry_run: bool,
     by: Caller,
 }
 
@@ -53,12 +62,26 @@ impl Import {
             row: None,
             failure: None,
             ended: false,
+            is_dry_run: false,
             by,
         }
     }
 
+    /// The same, but nothing is written.
+    pub(crate) fn dry_run(self) -> Self {
+        Self {
+            is_dry_run: true,
+            ..self
+        }
+    }
+
     /// An import of a request's body.
-    pub(super) fn of_body(core: &EngineCore, headers: &HeaderMap, by: Caller) -> Self {
+    pub(super) fn of_body(
+        core: &EngineCore,
+        headers: &HeaderMap,
+        query: Query<'_>,
+        by: Caller,
+    ) -> Self {
         let essence = accept::essence(headers).unwrap_or_default();
         let declared = match essence.as_str() {
             "text/csv" => Declared::Csv,
@@ -66,7 +89,17 @@ impl Import {
             _ if accept::is_json(headers) => Declared::Json,
             _ => Declared::Nothing,
         };
-        Self::new(core, declared, by)
+        let import = Self::new(core, declared, by);
+        match query.flag("dryRun") {
+            Ok(is_dry_run) => Self {
+                is_dry_run,
+                ..import
+            },
+            Err(error) => Self {
+                failure: Some(ImportFailure::Engine(error)),
+                ..import
+            },
+        }
     }
 
     /// Reads the next piece.
@@ -173,9 +206,10 @@ impl Import {
         ImportReport {
             upserted: done,
             rejected: self.gathered.errors.count(),
-            committed: done,
+            committed: if self.is_dry_run { 0 } else { done },
             errors: self.gathered.errors.first().to_vec(),
             warnings: self.gathered.warnings.clone(),
+            mapping: self.is_dry_run.then(|| self.gathered.mapping()),
         }
     }
 
@@ -211,6 +245,7 @@ impl Import {
     /// A sentence about what was done before a failure; none where that is nothing.
     fn done(&self) -> String {
         match self.counts.created + self.counts.updated {
+            _ if self.is_dry_run => String::new(),
             0 => String::new(),
             count => format!(" The first {count} workspaces are committed."),
         }
@@ -225,9 +260,13 @@ impl Import {
 
     /// Submits the rest at once, so that a host that commits does so once for a whole body; unless a part is still being committed.
     fn submit_end(&mut self, core: &EngineCore) {
-        if self.ended || self.in_flight.is_some() {
-            return;
+        // A part of a dry run is over at once.
+        while !self.ended && self.in_flight.is_none() {
+            self.submit_rest(core);
         }
+    }
+
+    fn submit_rest(&mut self, core: &EngineCore) {
         let is_whole = match &self.failure {
             None => true,
             Some(ImportFailure::Unreadable(_)) => false,
@@ -248,12 +287,44 @@ impl Import {
         }
     }
 
+    /// Counts what would be done with a part, and what would be refused.
+    fn check(&mut self, core: &EngineCore, records: Vec<(u64, WorkspacePatch)>) -> Result<()> {
+        let reader = core.reader()?;
+        // New ones of this part: each is there for the records after it.
+        let mut new_ids = BTreeMap::new();
+        for (line, patch) in records {
+            let id = patch.id.value().cloned().unwrap_or_default();
+            let old = workspaces::entry(&reader, &id)?;
+            let is_new = old.is_none();
+            let checked = match merge_record(&reader.snapshot, old.as_ref(), patch)? {
+                Ok(_) if is_new => new_id(&mut new_ids, id),
+                checked => checked.map(drop),
+            };
+            match checked {
+                Ok(()) if is_new => self.counts.created += 1,
+                Ok(()) => self.counts.updated += 1,
+                Err(error) => self.refuse(line, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, line: u64, error: &EngineError) {
+        let message = format!("{}: {error}", error.kind().code());
+        self.gathered.errors.add(line, Some(1), message);
+    }
+
     fn submit(
         &mut self,
         core: &EngineCore,
         records: Vec<(u64, WorkspacePatch)>,
         ends: Option<AuditResult>,
     ) {
+        if self.is_dry_run {
+            let checked = self.check(core, records);
+            self.failure = checked.err().map(ImportFailure::Engine);
+            return;
+        }
         let rejected = self.gathered.errors.count();
         self.in_flight = Some(core.submit(ImportWorkspaces {
             records,
@@ -291,8 +362,7 @@ impl Import {
                 self.row = Some(imported.row);
                 self.counts = imported.counts;
                 for (line, error) in imported.refused {
-                    let message = format!("{}: {error}", error.kind().code());
-                    self.gathered.errors.add(line, Some(1), message);
+                    self.refuse(line, &error);
                 }
                 if let Some(error) = imported.ended {
                     self.failure = Some(ImportFailure::Engine(error));
@@ -303,6 +373,19 @@ impl Import {
                 let error = if is_part { error.after_a_part() } else { error };
                 self.failure = Some(ImportFailure::Engine(error));
             }
+        }
+    }
+}
+
+/// Notes a new id, unless an earlier one of the part is the same in another spelling.
+fn new_id(new_ids: &mut BTreeMap<String, String>, id: String) -> Result<()> {
+    let form = id_key(&id).into_owned();
+    match new_ids.entry(form) {
+        Entry::Occupied(other) if *other.get() != id => Err(is_spelled_as(&id, other.get())),
+        Entry::Occupied(_) => Ok(()),
+        Entry::Vacant(place) => {
+            place.insert(id);
+            Ok(())
         }
     }
 }

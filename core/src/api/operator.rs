@@ -31,7 +31,7 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn import_workspaces(call: &Call<'_>) -> Handled {
-    let mut import = Import::of_body(call.core, call.headers, call.caller());
+    let mut import = Import::of_body(call.core, call.headers, call.query, call.caller());
     import.push(call.body);
     Ok(Completion::import(import.finish(call.core)?))
 }

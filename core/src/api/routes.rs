@@ -165,7 +165,7 @@ pub static ROUTES: &[Route] = &[
     post(Stream::Processes, "postProcesses", "/api/Stats/PostProcesses"),
 
     operator("listWorkspaces", Method::Get, "/operator/workspaces", operator::list_workspaces, Answer::Page).query(&[WORKSPACES, PAGING]).exported().slow(),
-    operator("importWorkspaces", Method::Post, "/operator/workspaces", operator::import_workspaces, Answer::Imported).body(RequestBody::Workspaces).audited(AuditAction::ImportWorkspaces),
+    operator("importWorkspaces", Method::Post, "/operator/workspaces", operator::import_workspaces, Answer::Imported).query(&[&[flag("dryRun")]]).body(RequestBody::Workspaces).audited(AuditAction::ImportWorkspaces),
     operator("getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", operator::get_workspace, Answer::WorkspaceView).problems(&[Code::WorkSpaceNotFound]),
     operator("putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", operator::put_workspace, Answer::WorkspaceView).query(&[&[flag("override")]]).body(RequestBody::Workspace)
         .audited(AuditAction::UpdateWorkspace).problems(&[Code::OperationInProgress, Code::LitigationHold]),

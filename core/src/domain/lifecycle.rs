@@ -133,11 +133,11 @@ pub(crate) fn decide(
         return Decision::Refuse(Refusal::InvalidResourceState);
     }
     if let (Action::ChangeComputeType, Some(new)) = (action, compute_type) {
-        let old = situation.compute_type.unwrap_or_default();
-        if old.eq_ignore_ascii_case(new.as_str()) {
+        let old = situation.compute_type.and_then(ComputeType::named);
+        if old.as_ref() == Some(new) {
             return Decision::NoChange;
         }
-        if !can_change(&old.to_ascii_uppercase(), new.as_str()) {
+        if old.is_some_and(|old| !can_change(old.as_str(), new.as_str())) {
             return Decision::Refuse(Refusal::UnsupportedConfiguration);
         }
     }

@@ -86,7 +86,7 @@ impl WorkspacePatch {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportReport {
-    /// Records that were applied.
+    /// Records that were applied, or of a dry run would be.
     pub upserted: u64,
     /// Records that were refused, each with an error.
     pub rejected: u64,
@@ -97,6 +97,22 @@ pub struct ImportReport {
     pub errors: Vec<LineError>,
     /// What was read but probably not meant, at most 20.
     pub warnings: Vec<LineWarning>,
+    /// Of a dry run: how the names of members or columns are understood, in the order in which they appear; those of members of
+    /// `WorkspaceProperties` have that name before them. At most 256.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<NameMapping>", length(max = crate::limits::IMPORT_NAMES_MAX)))]
+    pub mapping: Option<Vec<NameMapping>>,
+}
+
+/// How an import understood a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct NameMapping {
+    /// The name of the member or column, as the text has it.
+    pub from: String,
+    /// The field that it means; null where it is ignored.
+    pub to: Option<String>,
 }
 
 /// A line of a bulk request that was refused.

@@ -1,7 +1,7 @@
 //! The closed vocabularies of the interface: states, actions, running modes, protocols, compute types.
 //!
-//! The values are those of Amazon WorkSpaces, upper case, compared without case. A workspace may be given others: a
-//! [`Named`] keeps these as they are.
+//! The values are those of Amazon WorkSpaces, upper case. They are compared without case, blanks, `_`, `.` and `-`, as other surfaces of
+//! it spell them: `AutoStop`, `Graphics.g4dn`. A workspace may be given others: a [`Named`] keeps these as they are.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize};
 
 /// A value of a closed vocabulary, or a text that is not in it.
 ///
-/// It is made from a value or from any text, in any case, and reads as a text.
+/// It is made from a value or from any text, in any spelling, and reads as a text.
 ///
 /// ```
-/// use deskfleet::{Named, State};
+/// use deskfleet::{Named, RunningMode, State};
 ///
 /// let state = Named::<State>::from("available");
 /// assert_eq!(state, Named::Known(State::Available));
 /// assert_eq!(&*state, "AVAILABLE");
+/// assert_eq!(&*Named::<RunningMode>::from("AutoStop"), "AUTO_STOP");
 /// assert_eq!(Named::<State>::from("On fire").known(), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,10 +32,12 @@ pub enum Named<T> {
 
 /// The vocabularies: [`State`], [`RunningMode`], [`Protocol`], [`ComputeType`].
 pub trait Vocabulary: Sized {
-    /// The value of that name, in any case; `None` when the vocabulary has none.
+    /// The value of that name, without regard to case, blanks, `_`, `.` and `-`; `None` when the vocabulary has none.
     fn named(name: &str) -> Option<Self>;
     /// The value as written, in upper case.
     fn as_str(&self) -> &str;
+    /// The names of all values; of families of compute types without a size.
+    fn names() -> Vec<&'static str>;
 }
 
 impl<T> Named<T> {
@@ -107,11 +110,28 @@ impl<T: Vocabulary + schemars::JsonSchema> schemars::JsonSchema for Named<T> {
     }
 }
 
-/// Declares an enum of upper-case names.
+/// The characters of a name that are compared: those that separate words are left out, and case is not regarded.
+fn compared(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars()
+        .filter(|char| !matches!(char, '_' | '.' | '-') && !char.is_whitespace())
+        .map(|char| char.to_ascii_uppercase())
+}
+
+/// Whether two names differ in nothing but case, blanks, `_`, `.` and `-`.
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
+    one == other || compared(one).eq(compared(other))
+}
+
+/// The canonical spelling of a name, where the vocabulary knows it.
+pub(crate) fn canonical<T: Vocabulary>(name: &str) -> Option<String> {
+    T::named(name).map(|known| known.as_str().to_owned())
+}
+
+/// Declares an enum of upper-case names, each with other names of the value.
 macro_rules! vocabulary {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }
+        pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal $(| $alias:literal)*,)* }
     ) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -131,10 +151,15 @@ macro_rules! vocabulary {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// The value of that name, in any case.
+            /// The value of that name, without regard to case, blanks, `_`, `.` and `-`.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str().eq_ignore_ascii_case(name))
+                let all = Self::ALL.iter().copied();
+                // Stored values are written so, and read often.
+                let exact = all.clone().find(|value| value.as_str() == name);
+                exact
+                    .or_else(|| all.clone().find(|value| is_same_name(value.as_str(), name)))
+                    $($(.or_else(|| is_same_name($alias, name).then_some(Self::$variant)))*)*
             }
         }
 
@@ -151,6 +176,10 @@ macro_rules! vocabulary {
 
             fn as_str(&self) -> &str {
                 Self::as_str(*self)
+            }
+
+            fn names() -> Vec<&'static str> {
+                Self::ALL.iter().map(|value| value.as_str()).collect()
             }
         }
     };
@@ -215,7 +244,7 @@ vocabulary! {
         /// PC over IP.
         Pcoip = "PCOIP",
         /// Amazon DCV, formerly the WorkSpaces Streaming Protocol.
-        Wsp = "WSP",
+        Wsp = "WSP" | "DCV",
     }
 }
 
@@ -269,16 +298,28 @@ const FAMILIES: [&str; 5] = [
 ];
 
 impl ComputeType {
-    /// The type of that name, in any case; `None` when the interface has no such type.
+    /// The type of that name, without regard to case, blanks, `_`, `.` and `-`; `None` when the interface has no such type.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let name = name.to_ascii_uppercase();
-        let known = SINGLE_TYPES.contains(&name.as_str())
-            || FAMILIES.iter().any(|family| {
-                name.strip_prefix(family)
-                    .is_some_and(|size| size.is_empty() || is_size(size))
-            });
-        known.then_some(Self(name))
+        // Stored values are written so, and read often.
+        if SINGLE_TYPES.contains(&name) {
+            return Some(Self(name.to_owned()));
+        }
+        let single = SINGLE_TYPES.iter().find(|known| is_same_name(known, name));
+        if let Some(single) = single {
+            return Some(Self((*single).to_owned()));
+        }
+        FAMILIES.iter().find_map(|family| {
+            let mut rest = compared(name);
+            let is_family = compared(family).all(|char| rest.next() == Some(char));
+            // Of a longer text it is clear that it is no size.
+            let size: String = rest.take(SIZE_LENGTH_MAX + 1).collect();
+            match size.as_str() {
+                _ if !is_family => None,
+                "" => Some(Self((*family).to_owned())),
+                size => is_size(size).then(|| Self(format!("{family}_{size}"))),
+            }
+        })
     }
 
     /// The name in upper case.
@@ -296,6 +337,10 @@ impl Vocabulary for ComputeType {
     fn as_str(&self) -> &str {
         Self::as_str(self)
     }
+
+    fn names() -> Vec<&'static str> {
+        SINGLE_TYPES.into_iter().chain(FAMILIES).collect()
+    }
 }
 
 #[cfg(feature = "schema")]
@@ -305,7 +350,7 @@ impl schemars::JsonSchema for ComputeType {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let names: Vec<_> = SINGLE_TYPES.into_iter().chain(FAMILIES).collect();
+        let names = <Self as Vocabulary>::names();
         schemars::json_schema!({
             "description": "The hardware of a workspace, in upper case. The graphics families may have a size, for example \
                 `GRAPHICS_G6_4XLARGE`. An unknown value is kept as given.",
@@ -315,11 +360,11 @@ impl schemars::JsonSchema for ComputeType {
     }
 }
 
-/// `_LARGE`, `_XLARGE`, `_2XLARGE`, `_16XLARGE`, …
-fn is_size(suffix: &str) -> bool {
-    let Some(size) = suffix.strip_prefix('_') else {
-        return false;
-    };
+/// Length of the longest size.
+const SIZE_LENGTH_MAX: usize = "16XLARGE".len();
+
+/// `LARGE`, `XLARGE`, `2XLARGE`, `16XLARGE`, …
+fn is_size(size: &str) -> bool {
     if size == "LARGE" {
         return true;
     }
@@ -332,41 +377,76 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compute_types_in_any_case_are_known() {
-        for name in [
-            "value",
-            "GraphicsPro_G4dn",
-            "GRAPHICS_G6_4XLARGE",
-            "graphics_gr6f",
-            "GRAPHICS_G7_LARGE",
+    fn compute_type_in_any_spelling_is_known_by_its_canonical_name() {
+        for (name, canonical) in [
+            ("VALUE", "VALUE"),
+            ("value", "VALUE"),
+            (" Value ", "VALUE"),
+            ("Power Pro", "POWERPRO"),
+            ("power-pro", "POWERPRO"),
+            ("Graphics.g4dn", "GRAPHICS_G4DN"),
+            ("GraphicsPro.g4dn", "GRAPHICSPRO_G4DN"),
+            ("GraphicsPro_G4dn", "GRAPHICSPRO_G4DN"),
+            ("GeneralPurpose.4xlarge", "GENERALPURPOSE_4XLARGE"),
+            ("GRAPHICS_G6_4XLARGE", "GRAPHICS_G6_4XLARGE"),
+            ("Graphics.g6.16xlarge", "GRAPHICS_G6_16XLARGE"),
+            ("Graphics G6f xlarge", "GRAPHICS_G6F_XLARGE"),
+            ("graphics_gr6f", "GRAPHICS_GR6F"),
+            ("GRAPHICS_G7_LARGE", "GRAPHICS_G7_LARGE"),
         ] {
-            assert_eq!(
-                ComputeType::named(name).unwrap().as_str(),
-                name.to_ascii_uppercase()
-            );
+            assert_eq!(ComputeType::named(name).unwrap().as_str(), canonical);
         }
         for name in [
             "",
+            "_",
             "HUGE",
             "GRAPHICS_G8",
             "GRAPHICS_G6X",
-            "GRAPHICS_G6_",
             "GRAPHICS_G6_SMALL",
-            " VALUE",
+            "GRAPHICS_G6_123XLARGE",
+            "VALUE/",
+            "VALUÉ",
         ] {
             assert_eq!(ComputeType::named(name), None, "{name}");
         }
     }
 
     #[test]
-    fn every_vocabulary_name_parses_to_itself() {
+    fn every_vocabulary_name_parses_to_itself_in_any_spelling() {
+        let spellings = |name: &str| {
+            let spaced = name.replace('_', " ");
+            let joined = name.replace('_', "");
+            [
+                name.to_owned(),
+                name.to_lowercase(),
+                joined.to_lowercase(),
+                spaced.replace(' ', "-"),
+                format!(" {spaced}."),
+            ]
+        };
         for state in State::ALL {
-            assert_eq!(State::named(&state.as_str().to_lowercase()), Some(*state));
+            for name in spellings(state.as_str()) {
+                assert_eq!(State::named(&name), Some(*state), "{name}");
+            }
+        }
+        for mode in RunningMode::ALL {
+            for name in spellings(mode.as_str()) {
+                assert_eq!(RunningMode::named(&name), Some(*mode), "{name}");
+            }
         }
         for action in Action::ALL {
             assert_eq!(Action::named(action.as_str()), Some(*action));
         }
-        assert_eq!(RunningMode::named("auto_stop"), Some(RunningMode::AutoStop));
-        assert_eq!(Protocol::named("dcv"), None);
+        for name in ["AutoStop", "auto-stop", "Auto Stop", "AUTO_STOP"] {
+            assert_eq!(RunningMode::named(name), Some(RunningMode::AutoStop));
+        }
+        for name in ["WSP", "wsp", "DCV", "dcv"] {
+            assert_eq!(Protocol::named(name), Some(Protocol::Wsp));
+        }
+        assert_eq!(Protocol::named("PCoIP"), Some(Protocol::Pcoip));
+        for name in ["", " ", "_", "AUTO_STOPPED", "AUTOSTO"] {
+            assert_eq!(RunningMode::named(name), None, "{name}");
+            assert_eq!(Protocol::named(name), None, "{name}");
+        }
     }
 }

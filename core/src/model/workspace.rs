@@ -165,18 +165,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values_become_upper_case_and_unknown_ones_stay() {
+    fn known_values_get_their_canonical_spelling_and_unknown_ones_stay() {
         let mut workspace = Workspace {
             state: Some("available".into()),
-            running_mode: Some(Named::Other("Auto_Stop".into())),
-            protocol: Some("dcv".into()),
+            running_mode: Some(Named::Other("AutoStop".into())),
+            protocol: Some("rdp".into()),
             compute_type_name: Some(Named::Other("power".into())),
             ..Workspace::default()
         };
         workspace.normalize();
         assert_eq!(workspace.state, Some(State::Available.into()));
         assert_eq!(workspace.running_mode.as_deref(), Some("AUTO_STOP"));
-        assert_eq!(workspace.protocol.as_deref(), Some("dcv"));
+        assert_eq!(workspace.protocol.as_deref(), Some("rdp"));
         assert_eq!(workspace.compute_type_name.as_deref(), Some("POWER"));
         let same = Workspace::of_values(workspace.values());
         assert_eq!(same, workspace);

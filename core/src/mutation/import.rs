@@ -3,9 +3,11 @@
 use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspacePatch};
+use crate::store::fleet::workspaces::Entry;
 use crate::store::fleet::{audit, keys};
+use crate::store::table::Read;
 
-use super::workspaces::{Stored, refusal};
+use super::workspaces::{Stored, new_id_refusal, refusal};
 use super::{Caller, Context, Mutation, Outcome};
 
 /// What an import has done so far.
@@ -85,6 +87,32 @@ impl Mutation for ImportWorkspaces {
     }
 }
 
+/// What an import makes of the workspace `old`, or of none, with a record of its id; an error inside where a rule forbids it.
+pub(crate) fn merge_record(
+    read: &impl Read,
+    old: Option<&Entry>,
+    patch: WorkspacePatch,
+) -> Result<Result<Workspace>> {
+    let Some(old) = old else {
+        let id = patch.id.value().cloned().unwrap_or_default();
+        if let Some(refused) = new_id_refusal(read, &id)? {
+            return Ok(Err(refused));
+        }
+        let mut workspace = Workspace {
+            id,
+            ..Workspace::default()
+        };
+        patch.apply_to(&mut workspace);
+        return Ok(Ok(workspace));
+    };
+    let mut workspace = old.workspace.clone();
+    patch.apply_to(&mut workspace);
+    Ok(match refusal(old, &workspace) {
+        Some(refused) => Err(refused),
+        None => Ok(workspace),
+    })
+}
+
 impl Context<'_, '_> {
     /// Whether the key of the caller is accepted now; the host itself is.
     fn is_accepted(&self, by: &Caller) -> Result<bool> {
@@ -99,23 +127,10 @@ impl Context<'_, '_> {
     fn import(&mut self, patch: WorkspacePatch, by: &Caller) -> Result<Result<Stored>> {
         let id = patch.id.value().cloned().unwrap_or_default();
         let old = self.settled(&id)?;
-        if old.is_none()
-            && let Some(refused) = self.new_id_refusal(&id)?
-        {
-            return Ok(Err(refused));
+        match merge_record(self.tables, old.as_ref(), patch)? {
+            Ok(workspace) => self.store_workspace(old, workspace, by).map(Ok),
+            Err(refused) => Ok(Err(refused)),
         }
-        let mut workspace = old.as_ref().map_or_else(
-            || Workspace {
-                id,
-                ..Workspace::default()
-            },
-            |old| old.workspace.clone(),
-        );
-        patch.apply_to(&mut workspace);
-        if let Some(refused) = old.as_ref().and_then(|old| refusal(old, &workspace)) {
-            return Ok(Err(refused));
-        }
-        self.store_workspace(old, workspace, by).map(Ok)
     }
 
     /// Writes the audit row of an import, or again with the counts and the result of now; returns its number.

@@ -37,7 +37,7 @@ pub(crate) use actions::{Act, CompleteAction, FailAction};
 pub(crate) use audit::{AuditAccess, AuditRefusal, refused_with};
 pub(crate) use dispatch::{DispatchAction, NoteAction};
 pub(crate) use holds::{PlaceHold, ReleaseHold};
-pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported};
+pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported, merge_record};
 pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
 #[cfg(feature = "cluster")]
 pub(crate) use logged::Logged;
@@ -45,7 +45,7 @@ pub(crate) use maintenance::Maintenance;
 pub(crate) use removal::RemoveTelemetry;
 pub(crate) use retention::{Derived, Removing, Span};
 pub(crate) use telemetry::Telemetry;
-pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace};
+pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace, is_spelled_as};
 
 /// A write, as data.
 pub(crate) trait Mutation: Logged + fmt::Debug + Send + 'static {

@@ -9,6 +9,7 @@ use crate::model::identity::id_key;
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspaceView};
 use crate::store::fleet::workspaces::Entry;
 use crate::store::fleet::{holds, pending, workspaces};
+use crate::store::table::Read;
 
 use super::audit::identity;
 use super::{Caller, Context, Mutation, Outcome};
@@ -28,7 +29,7 @@ impl Mutation for PutWorkspaces {
                 Some(old) => refusal(&old, &replacing(&old, workspace.clone())),
                 None => match new_ids.insert(id_key(id), id) {
                     Some(other) if other != id => Some(is_spelled_as(id, other)),
-                    _ => context.new_id_refusal(id)?,
+                    _ => new_id_refusal(context.tables, id)?,
                 },
             };
             if let Some(refused) = refused {
@@ -70,7 +71,7 @@ impl Mutation for PutWorkspace {
         let mut old = context.settled(&self.workspace.id)?;
         let Some(known) = &mut old else {
             row.about(&self.workspace);
-            if let Some(refused) = context.new_id_refusal(&self.workspace.id)? {
+            if let Some(refused) = new_id_refusal(context.tables, &self.workspace.id)? {
                 return context.refused(row, refused);
             }
             row.set_previous_state(None);
@@ -195,25 +196,25 @@ pub(super) fn refusal(old: &Entry, new: &Workspace) -> Option<EngineError> {
 }
 
 /// The refusal of a new id, as another workspace has it in another spelling.
-fn is_spelled_as(id: &str, other: &str) -> EngineError {
+pub(crate) fn is_spelled_as(id: &str, other: &str) -> EngineError {
     let message =
         format!("The id {id} is that of WorkSpace {other} in another spelling; use that one.");
     EngineError::invalid("workSpId", message)
 }
 
-impl Context<'_, '_> {
-    /// Why no new workspace gets this id, if none does.
-    pub(super) fn new_id_refusal(&self, id: &str) -> Result<Option<EngineError>> {
-        if let Err(violation) = validation::new_id(id) {
-            return Ok(Some(EngineError::invalid(
-                violation.field,
-                violation.message,
-            )));
-        }
-        let others = workspaces::other_spellings(self.tables, id)?;
-        Ok(others.first().map(|other| is_spelled_as(id, other)))
+/// Why no new workspace gets this id, if none does.
+pub(super) fn new_id_refusal(read: &impl Read, id: &str) -> Result<Option<EngineError>> {
+    if let Err(violation) = validation::new_id(id) {
+        return Ok(Some(EngineError::invalid(
+            violation.field,
+            violation.message,
+        )));
     }
+    let others = workspaces::other_spellings(read, id)?;
+    Ok(others.first().map(|other| is_spelled_as(id, other)))
+}
 
+impl Context<'_, '_> {
     /// Stores what may be stored over `old`, with an audit row where that changes the state or the identity, and without an event: the
     /// caller makes one for all that it stores.
     pub(super) fn store_workspace(

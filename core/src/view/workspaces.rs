@@ -5,7 +5,7 @@ mod filter;
 use crate::domain::paging::{self, List};
 use crate::error::Result;
 use crate::model::{Workspace, WorkspaceView};
-use crate::store::fleet::workspaces::{EntryRef, Transition};
+use crate::store::fleet::workspaces::{Entry, EntryRef, Transition};
 use crate::store::fleet::{holds, pending, workspaces};
 use crate::store::table::Step;
 
@@ -151,6 +151,14 @@ pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
         transition,
         litigation_hold: holds::get(&reader.snapshot, id)?,
     }))
+}
+
+/// One workspace as it stands now.
+pub(crate) fn entry(reader: &Reader, id: &str) -> Result<Option<Entry>> {
+    let found = workspaces::with_entry(&reader.snapshot, id, |entry| {
+        Ok(reader.listed(entry).map(EntryRef::into_entry))
+    })?;
+    Ok(found.flatten())
 }
 
 /// The listed workspaces of a user, in the order of their ids, and whether one of them is held.

@@ -7,7 +7,7 @@ use crate::limits::{IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
 use crate::model::{
     Action, Attempt, FailedState, LineError, LineWarning, NewKey, Nullable, RecordRef, Rejection,
-    Scope, Stream, Workspace, WorkspacePatch,
+    Scope, State, Stream, Workspace, WorkspacePatch,
 };
 use crate::timestamp::Timestamp;
 
@@ -189,14 +189,9 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
     if !text.is_empty() {
         read_fields(text, &mut body)?;
     }
-    let state = match body
-        .state
-        .value()
-        .map(|state| state.to_ascii_uppercase())
-        .as_deref()
-    {
-        None | Some("ERROR") => FailedState::Error,
-        Some("UNHEALTHY") => FailedState::Unhealthy,
+    let state = match body.state.value().map(|state| State::named(state)) {
+        None | Some(Some(State::Error)) => FailedState::Error,
+        Some(Some(State::Unhealthy)) => FailedState::Unhealthy,
         Some(_) => {
             return Err(invalid(
                 "state",

@@ -10,6 +10,7 @@ use http::HeaderValue;
 use crate::model::row::Decimal;
 use crate::model::{
     ComputeType, FleetCounts, Protocol, Rejection, RunningMode, State, StoreStatus, Vocabulary,
+    canonical,
 };
 use crate::timestamp::Timestamp;
 use crate::view::actions::{ActionsSince, Unattended};
@@ -128,37 +129,33 @@ pub(crate) fn text(figures: &Figures) -> String {
 }
 
 fn summary_text(text: &mut Text, summary: &FleetSummary) {
-    let by = |text: &mut Text, family, known: fn(&str) -> bool, counts| {
-        text.by(family, known_counts(counts, known));
-    };
+    fn by<T: Vocabulary>(
+        text: &mut Text,
+        family: (&str, &str, &str),
+        counts: &BTreeMap<String, u64>,
+    ) {
+        let counts = known_counts(counts, canonical::<T>);
+        let counts = counts.iter().map(|(value, count)| (value.as_str(), *count));
+        text.by(family, counts);
+    }
     let modes = (
         "workspaces_by_running_mode",
         "running_mode",
         "Workspaces, by running mode.",
     );
-    by(
-        text,
-        modes,
-        is_known::<RunningMode>,
-        &summary.by_running_mode,
-    );
+    by::<RunningMode>(text, modes, &summary.by_running_mode);
     let types = (
         "workspaces_by_compute_type",
         "compute_type",
         "Workspaces, by compute type.",
     );
-    by(
-        text,
-        types,
-        is_known::<ComputeType>,
-        &summary.by_compute_type,
-    );
+    by::<ComputeType>(text, types, &summary.by_compute_type);
     let protocols = (
         "workspaces_by_protocol",
         "protocol",
         "Workspaces, by streaming protocol.",
     );
-    by(text, protocols, is_known::<Protocol>, &summary.by_protocol);
+    by::<Protocol>(text, protocols, &summary.by_protocol);
     let help = "Instances that sent telemetry within that time, as far as it is filed.";
     text.by(
         ("instances_reporting", "within", help),
@@ -197,23 +194,23 @@ fn seconds(ticks: i64) -> Decimal {
     Decimal(ticks.max(0), 7)
 }
 
-fn is_known<T: Vocabulary>(value: &str) -> bool {
-    T::named(value).is_some()
-}
-
-/// The counts of the known values, and of all others together.
-fn known_counts(counts: &BTreeMap<String, u64>, is_known: fn(&str) -> bool) -> Vec<(&str, u64)> {
-    let mut known = Vec::new();
+/// The counts of the known values in their canonical spelling, and of all others together.
+fn known_counts(
+    counts: &BTreeMap<String, u64>,
+    canonical: fn(&str) -> Option<String>,
+) -> Vec<(String, u64)> {
+    let mut known = BTreeMap::new();
     let mut others = 0;
     for (value, count) in counts {
-        if is_known(value) {
-            known.push((value.as_str(), *count));
-        } else {
-            others += *count;
+        match canonical(value) {
+            Some(value) => *known.entry(value).or_insert(0) += *count,
+            None => others += *count,
         }
     }
-    known.push(("other", others));
     known
+        .into_iter()
+        .chain([("other".to_owned(), others)])
+        .collect()
 }
 
 #[cfg(test)]
@@ -224,14 +221,16 @@ mod tests {
     fn label_holds_no_value_outside_its_vocabulary() {
         let counts = [
             ("AUTO_STOP", 3),
+            ("Auto\nStop", 1),
             ("a\"} 1\ndeskfleet_x 1", 2),
             ("unknown", 4),
         ];
         let counts = counts
             .map(|(value, count)| (value.to_owned(), count))
             .into();
-        let known = known_counts(&counts, is_known::<RunningMode>);
-        assert_eq!(known, [("AUTO_STOP", 3), ("other", 6)]);
+        let known = known_counts(&counts, canonical::<RunningMode>);
+        let known = known.iter().map(|(value, count)| (value.as_str(), *count));
+        assert_eq!(known.collect::<Vec<_>>(), [("AUTO_STOP", 4), ("other", 6)]);
     }
 
     #[test]

@@ -29,19 +29,21 @@ pub(crate) fn read_record<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Rea
 
 /// Reads the JSON object `text` into `fields`, which must be empty.
 pub(crate) fn read_fields(text: &[u8], fields: &mut dyn Fields) -> Read<()> {
-    read_known_fields(text, fields, &mut |_| {})
+    read_members(text, fields, &mut |_, _, _| None)
 }
 
-/// As [`read_fields`]; `unknown` gets the names of the members that are in no table.
-pub(crate) fn read_known_fields(
-    text: &[u8],
-    fields: &mut dyn Fields,
-    unknown: &mut dyn FnMut(&str),
+/// Reads the JSON object `text`, each member by `member`.
+pub(super) fn read_object(text: &[u8], member: OtherMember<'_>) -> Read<()> {
+    read(text, |tokens| read_members_of(tokens, 1, member))
+}
+
+/// Reads the object that comes next, each member by `member`. `depth` is the nesting depth of the object itself.
+pub(super) fn read_members_of(
+    tokens: &mut Tokens<'_>,
+    depth: usize,
+    member: OtherMember<'_>,
 ) -> Read<()> {
-    read_members(text, fields, &mut |name, _, _| {
-        unknown(name);
-        None
-    })
+    object_and_others(tokens, &[], &mut [], depth, member)
 }
 
 /// As [`read_fields`]; returns also the texts of the member `list`, an array of strings. None where it is absent.
@@ -73,7 +75,8 @@ fn read_members(text: &[u8], fields: &mut dyn Fields, other: OtherMember<'_>) ->
 }
 
 /// Reads what follows the name of a member that is in no table, and may be given twice; `None`: it is to be skipped.
-type OtherMember<'o> = &'o mut dyn FnMut(&str, bool, &mut Tokens<'_>) -> Option<Read<()>>;
+pub(super) type OtherMember<'o> =
+    &'o mut dyn FnMut(&str, bool, &mut Tokens<'_>) -> Option<Read<()>>;
 
 fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn Fields) {
     for (index, value) in values.into_iter().enumerate() {
@@ -283,7 +286,7 @@ fn skip_member(tokens: &mut Tokens<'_>, is_duplicate: bool, depth: usize) -> Rea
 }
 
 /// Reads the colon after a name.
-fn name_end(tokens: &mut Tokens<'_>, is_duplicate: bool) -> Read<()> {
+pub(super) fn name_end(tokens: &mut Tokens<'_>, is_duplicate: bool) -> Read<()> {
     if is_duplicate {
         return Err(tokens.error_after(&OBJECT, "the property is given twice"));
     }
@@ -397,8 +400,9 @@ fn texts(tokens: &mut Tokens<'_>) -> Read<Vec<String>> {
 
 /// The error of a value of the wrong kind, or out of range.
 #[cold]
-fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
+pub(super) fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
     let next = tokens.peek();
+    let start = tokens.remaining();
     let (brackets, found) = match next {
         Some(b'[') => (Some(ARRAY), "sequence".to_owned()),
         Some(b'{') => (Some(OBJECT), "map".to_owned()),
@@ -408,8 +412,13 @@ fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
         },
     };
     let is_number = matches!(next, Some(b'-' | b'0'..=b'9'));
+    let has_zero_fraction = tokens.since(start).split(|byte| *byte == b'.').nth(1);
+    let has_zero_fraction = has_zero_fraction.is_some_and(|of| of.iter().all(|byte| *byte == b'0'));
     let wrong = match (spec.kind, next) {
         (FieldKind::Int32 | FieldKind::Int64, _) if found.starts_with("integer") => {
+            return tokens.error(out_of_range(spec.kind));
+        }
+        (FieldKind::Int32 | FieldKind::Int64, _) if has_zero_fraction => {
             return tokens.error(out_of_range(spec.kind));
         }
         (FieldKind::Float | FieldKind::Double, _) if is_number => {
@@ -420,7 +429,13 @@ fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
         _ => &format!("invalid type: {found}"),
     };
     let or_null = if spec.nullable { " or null" } else { "" };
-    let message = format_args!("{wrong}, expected {}{or_null}", kind_name(spec.kind));
+    let is_integer = matches!(spec.kind, FieldKind::Int32 | FieldKind::Int64);
+    let form = if is_integer && is_number {
+        ", written without an exponent and without a fraction other than zeros"
+    } else {
+        ""
+    };
+    let message = format_args!("{wrong}, expected {}{or_null}{form}", kind_name(spec.kind));
     match brackets {
         Some(brackets) => {
             tokens.open(&brackets);

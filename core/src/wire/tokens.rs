@@ -128,7 +128,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The bytes read since the rest was `rest`.
-    fn since(&self, rest: &'a [u8]) -> &'a [u8] {
+    pub(super) fn since(&self, rest: &'a [u8]) -> &'a [u8] {
         let end = rest.len() - self.rest.len();
         rest.get(..end).unwrap_or_default()
     }

@@ -22,6 +22,7 @@ use http::Uri;
     version,
     args_override_self = true,
     after_help = "Examples:\n  \
+        deskfleet-provider aws --url http://127.0.0.1:8080 --key-file admin.key --region eu-central-1 --inventory-only\n  \
         deskfleet-provider aws --url http://127.0.0.1:8080 --key-file admin.key --region eu-central-1\n  \
         deskfleet-provider command --url http://127.0.0.1:8080 --key-file admin.key -- ./restart-desktop.sh\n  \
         deskfleet-provider webhook --url https://fleet.example.com --key-file admin.key --fleet emea --target https://hooks.example.com/desktops --secret-file hook.secret --apply\n\n\
@@ -86,6 +87,11 @@ pub(super) struct AwsArgs {
     /// Carries actions out and leaves the inventory alone
     #[arg(long)]
     pub(super) no_sync: bool,
+    /// Keeps the inventory as it is there, and does nothing else
+    ///
+    /// It only describes desktops, so a role that can read is enough, and it leaves all actions alone, whoever ends them.
+    #[arg(long, conflicts_with_all = ["apply", "no_sync", "switch_running_mode"])]
+    pub(super) inventory_only: bool,
 }
 
 #[derive(Debug, Args)]

@@ -87,6 +87,11 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 fn run(command: &ProviderCommand) -> Result<(), String> {
     let common = command.common();
     let fleet = Fleet::new(&common.url, &common.key_file, common.ca.as_deref())?;
+    if let ProviderCommand::Aws(args) = command
+        && args.inventory_only
+    {
+        return keep_inventory(common, fleet, Arc::new(amazon(args)?), args.scan_every);
+    }
     let mut name = command.kind().to_owned();
     let (kind, amazon): (Arc<dyn Kind>, _) = match command {
         ProviderCommand::Aws(args) => {
@@ -228,6 +233,30 @@ fn until_found<T>(
             std::thread::sleep(Duration::from_millis(200));
         }
     }
+}
+
+/// Keeps the inventory as the cloud shows it, and leaves all actions alone.
+fn keep_inventory(
+    common: &Common,
+    fleet: Fleet,
+    amazon: Arc<Amazon>,
+    every: Duration,
+) -> Result<(), String> {
+    let status = Arc::new(Status::default());
+    let stop = Arc::new(AtomicBool::new(false));
+    listening::start(common.listen, &status, &stop).map_err(|error| error.to_string())?;
+    if until_found(&status, &stop, || fleet.pending())?.is_none() {
+        return Ok(());
+    }
+    log_line::say(&format!(
+        "deskfleet-provider {}: keeping the inventory of {} as the cloud shows {}; all actions are left alone",
+        env!("CARGO_PKG_VERSION"),
+        common.url,
+        amazon.client.region()
+    ));
+    Sync::new(fleet, amazon, status, every).run(&stop);
+    log_line::say("deskfleet-provider: stopped");
+    Ok(())
 }
 
 fn drive(

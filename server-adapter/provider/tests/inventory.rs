@@ -75,6 +75,55 @@ fn amazon_carries_out_each_action_and_the_inventory_follows() {
     follow_the_cloud(&fleet, &aws, &ids, &log);
 }
 
+/// It describes desktops, and claims no action that it could carry out.
+#[test]
+fn inventory_only_keeps_the_inventory_and_leaves_actions_alone() {
+    let Some(aws) = crate::clouds::Aws::fake() else {
+        return;
+    };
+    let fleet = Fleet::new(&["ws-000000001"]);
+    aws.control(&json!({"desktops": {"ws-000000001": {"state": "STOPPED"}, "ws-000000002": {"state": "AVAILABLE"}}}));
+    let action = fleet.act(Action::Reboot, "ws-000000001");
+    let (id, secret) = aws.key("all");
+    let url = aws.url();
+    let line = [
+        "aws",
+        "--inventory-only",
+        "--region",
+        "us-east-1",
+        "--endpoint",
+        &url,
+        "--scan-every",
+        "500ms",
+    ];
+    let mut command = fleet.command(&line);
+    command
+        .env("AWS_ACCESS_KEY_ID", id)
+        .env("AWS_SECRET_ACCESS_KEY", secret);
+    let log = fleet.folder.path().join("provider.log");
+    command.stderr(std::fs::File::create(&log).unwrap());
+    let _provider = Provider(command.spawn().unwrap());
+    fleet.wait("a scan", || {
+        fleet
+            .server
+            .engine
+            .workspace("ws-000000002")
+            .unwrap()
+            .is_some()
+    });
+    let log = || std::fs::read_to_string(&log).unwrap();
+    // Two more scans: nothing is claimed meanwhile.
+    fleet.wait("more scans", || {
+        log().matches("scanned the cloud").count() > 2
+    });
+    let pending = fleet.pending();
+    assert_eq!((pending[0].id, pending[0].attempts), (action, 0));
+    assert_eq!(fleet.state("ws-000000001"), "REBOOTING");
+    assert!(!log().contains("apply"), "{}", log());
+    let output = fleet.ended(&["aws", "--inventory-only", "--apply"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// What is gone there, and what the credentials of another account show.
 fn follow_the_cloud(fleet: &Fleet, aws: &crate::clouds::Aws, ids: &[String], log: &Path) {
     let begun = Instant::now();

@@ -13,13 +13,15 @@ use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, say, visible};
 use super::progress_line::ProgressLine;
-use super::store::{self, must_exist, open_to_change};
+use super::store::{self, must_exist, open_read_only, open_to_change};
 
 pub(crate) fn run(args: &ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
     let report = if let Some(url) = &args.server.url {
         let client = Client::new(url.clone(), &args.server)?;
-        through_server(&client, input)?
+        through_server(&client, input, args.dry_run)?
+    } else if args.dry_run {
+        without_writing(input, args, configuration)?
     } else {
         into_store(input, &args.file, configuration, args.create)?
     };
@@ -44,12 +46,40 @@ fn into_store(
         file.display()
     );
     let engine = open_to_change(configuration, into, &when_locked)?;
-    let mut import = engine.import();
+    let report = reported(engine.import(), input, file)?;
+    engine.close()?;
+    Ok(report)
+}
+
+/// Checks the input against a store, which is only read, or against an empty one where there is none. Returns the report as JSON.
+fn without_writing(
+    input: Input,
+    args: &ImportArgs,
+    configuration: &Configuration,
+) -> Result<Vec<u8>, Failure> {
+    let file = store::file(configuration)?;
+    let engine = if file.exists() {
+        let when_locked =
+            "If that is a running server, check through it: --url http://HOST:PORT --key-file FILE";
+        open_read_only(configuration, when_locked)?
+    } else {
+        say!(
+            "there is no store {}: checked against an empty one",
+            file.display()
+        );
+        store::builder(configuration).open_in_memory()?
+    };
+    let report = reported(engine.preview_import(), input, &args.file)?;
+    engine.close()?;
+    Ok(report)
+}
+
+/// Imports the input; returns the report as JSON. `file` is its name.
+fn reported(mut import: WorkspaceImport, input: Input, file: &Path) -> Result<Vec<u8>, Failure> {
     push_all(&mut import, input, file)?;
     let report = import
         .finish()
         .map_err(|error| Failure::caused(file.display(), &error))?;
-    engine.close()?;
     serde_json::to_vec(&report).map_err(|error| Failure::caused("cannot write JSON", &error))
 }
 
@@ -80,11 +110,16 @@ fn push_all(import: &mut WorkspaceImport, mut input: Input, file: &Path) -> Resu
 }
 
 /// Returns the body of the response.
-fn through_server(client: &Client, input: Input) -> Result<Vec<u8>, Failure> {
+fn through_server(client: &Client, input: Input, dry_run: bool) -> Result<Vec<u8>, Failure> {
     let body = Pieces::read(input.bytes, input.length)
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
     // Of no particular type: the server finds out by the first bytes.
-    let response = client.post("/operator/workspaces", body);
+    let target = if dry_run {
+        "/operator/workspaces?dryRun=true"
+    } else {
+        "/operator/workspaces"
+    };
+    let response = client.post(target, body);
     response.map(Vec::from)
 }
 
@@ -122,11 +157,16 @@ fn print(report: &[u8]) -> Result<(), Failure> {
         rejected,
         errors,
         warnings,
+        mapping,
         ..
     } = serde_json::from_slice(report)
         .map_err(|error| Failure::caused("this is not the result of an import", &error))?;
     if !io::stdout().is_terminal() {
         data(String::from_utf8_lossy(report))?;
+    }
+    for name in mapping.iter().flatten() {
+        let to = name.to.as_deref().unwrap_or("ignored");
+        say!("{} -> {to}", visible(&name.from));
     }
     for warning in &warnings {
         let message = visible(&warning.message);
@@ -140,10 +180,16 @@ fn print(report: &[u8]) -> Result<(), Failure> {
     if (errors.len() as u64) < rejected {
         say!("{} of {rejected} errors shown", errors.len());
     }
-    say!("{upserted} upserted, {rejected} rejected");
+    let failed = if mapping.is_some() {
+        say!("{upserted} would be upserted, {rejected} rejected; nothing was written");
+        "not every line would be imported"
+    } else {
+        say!("{upserted} upserted, {rejected} rejected");
+        "not every line was imported"
+    };
     match rejected {
         0 => Ok(()),
-        _ => Err(Failure("not every line was imported".to_owned())),
+        _ => Err(Failure(failed.to_owned())),
     }
 }
 

@@ -97,7 +97,7 @@ fn unknown() -> Case {
         "",
         "GRAPHICS_G8",
         "GRAPHICS_G6X",
-        "STANDARD ",
+        "STANDARD/",
         "POWER,VALUE",
         "5",
     ]
@@ -116,14 +116,24 @@ fn unknown() -> Case {
 }
 
 fn letter_case() -> Case {
-    Case::new("4 computeType", "in any case, kept in upper case")
-        .put(of_type("AVAILABLE", "STANDARD"))
-        .call(change("standard"))
-        .call(is("AVAILABLE", "STANDARD"))
-        .call(change("Graphics_g6_4xlarge"))
-        .call(is("UPDATING", "STANDARD"))
-        .clock(1200)
-        .call(is("AVAILABLE", "GRAPHICS_G6_4XLARGE"))
+    Case::new(
+        "4 computeType",
+        "in any spelling, kept in the canonical one",
+    )
+    .put(of_type("AVAILABLE", "STANDARD"))
+    .call(change("standard"))
+    .call(is("AVAILABLE", "STANDARD"))
+    .call(change("Graphics_g6_4xlarge"))
+    .call(is("UPDATING", "STANDARD"))
+    .clock(1200)
+    .call(is("AVAILABLE", "GRAPHICS_G6_4XLARGE"))
+    .call(change("Graphics.g6.4xlarge"))
+    .call(is("AVAILABLE", "GRAPHICS_G6_4XLARGE"))
+    .reset(&of_type("AVAILABLE", "Graphics.g4dn"))
+    .call(is("AVAILABLE", "GRAPHICS_G4DN"))
+    .call(change("Power+Pro").refused("UnsupportedConfiguration"))
+    .call(change("GraphicsPro.g4dn"))
+    .call(is("UPDATING", "GRAPHICS_G4DN"))
 }
 
 /// Type unknown, workspace unknown, running transition, state, same type, unsupported: the first that holds decides.

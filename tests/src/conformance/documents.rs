@@ -262,7 +262,7 @@ pub const ENDPOINTS: &[Documented] = &[
     posted("POST",   "/api/Stats/PostStartupMetrics",                  ""),
     posted("POST",   "/api/Stats/PostProcesses",                       ""),
     endpoint("GET",  "/operator/workspaces",                           "admin", FILTERS),
-    posted("POST",   "/operator/workspaces",                           "admin"),
+    Documented { query: &["dryRun"], ..posted("POST", "/operator/workspaces", "admin") },
     endpoint("GET",  "/operator/workspaces/{}",                        "admin", &[]),
     Documented { query: &["override"], ..posted("PUT", "/operator/workspaces/{}", "admin") },
     posted("PUT",    "/operator/workspaces/{}/litigation-hold",        "admin"),

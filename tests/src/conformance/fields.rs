@@ -71,14 +71,20 @@ fn good(kind: Kind) -> Vec<(String, String)> {
             .collect()
     };
     match kind {
-        Int32 => same(&["0", "1", "-1", "2147483647", "-2147483648"]),
+        Int32 => same(&["0", "1", "-1", "2147483647", "-2147483648"])
+            .into_iter()
+            .chain(with_zeros(&["7", "-2147483648"]))
+            .collect(),
         Int64 => same(&[
             "0",
             "-1",
             "9007199254740993",
             "9223372036854775807",
             "-9223372036854775808",
-        ]),
+        ])
+        .into_iter()
+        .chain(with_zeros(&["4294967296", "9223372036854775807"]))
+        .collect(),
         Float => same(&[
             "0",
             "1",
@@ -110,6 +116,14 @@ fn good(kind: Kind) -> Vec<(String, String)> {
     }
 }
 
+/// Integers with a fraction of zeros, as PowerShell 5.1 writes large ones.
+fn with_zeros(integers: &'static [&'static str]) -> impl Iterator<Item = (String, String)> {
+    let zeros = [".0", ".000000000000000000000"];
+    integers.iter().flat_map(move |integer| {
+        zeros.map(|zeros| (format!("{integer}{zeros}"), (*integer).to_owned()))
+    })
+}
+
 fn long_text(length: usize) -> (String, String) {
     let text = format!("{:?}", "z".repeat(length));
     (text.clone(), text)
@@ -121,8 +135,9 @@ fn bad(kind: Kind) -> &'static [&'static str] {
         Int32 => &[
             "2147483648",
             "-2147483649",
-            "1.0",
+            "2147483648.0",
             "1.5",
+            "1.01",
             "1e2",
             "1E0",
             "\"1\"",
@@ -136,7 +151,8 @@ fn bad(kind: Kind) -> &'static [&'static str] {
         Int64 => &[
             "9223372036854775808",
             "-9223372036854775809",
-            "1.0",
+            "9223372036854775808.0",
+            "1.0e0",
             "0.5",
             "1e2",
             "\"1\"",

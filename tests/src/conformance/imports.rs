@@ -26,6 +26,9 @@ pub(super) fn cases() -> Vec<Case> {
         csv(),
         other_encodings(),
         warnings(),
+        other_names(),
+        other_spellings(),
+        dry_run(),
         running_action(),
         under_hold(),
         put_under_hold(),
@@ -211,13 +214,86 @@ fn other_encodings() -> Case {
 fn warnings() -> Case {
     let lines = "{\"workSpId\":\"ws-1\",\"userName2\":\"jdoe\"}\n{\"workSpId\":\"ws-2\",\"userName2\":1,\"x\":{}}";
     let values = "workSpId,state,runningMode,protocol\nws-1,availabel,ALWAYSON,RDP\nws-2,availabel,auto_stop,wsp\nws-3,On fire,,";
-    Case::new(MERGES, "unknown members and misspelled values are reported once")
+    Case::new(MERGES, "unknown members and values are reported once")
         .call(bulk(NDJSON, lines).gives(
             r#"{"upserted":2,"rejected":0,"committed":2,"errors":[],"warnings":[{"line":1,"message":"unknown member userName2; did you mean username?"},{"line":2,"message":"unknown member x"}]}"#,
         ))
         .call(bulk("text/csv", values).gives(
-            r#"{"upserted":3,"rejected":0,"committed":3,"errors":[],"warnings":[{"line":2,"message":"unknown state availabel; did you mean AVAILABLE?"},{"line":2,"message":"unknown runningMode ALWAYSON; did you mean ALWAYS_ON?"}]}"#,
+            r#"{"upserted":3,"rejected":0,"committed":3,"errors":[],"warnings":[{"line":2,"message":"unknown state availabel; did you mean AVAILABLE?"},{"line":2,"message":"unknown protocol RDP; it is kept as it is"},{"line":4,"message":"unknown state On fire; it is kept as it is"}]}"#,
         ))
+}
+
+/// Names of Amazon WorkSpaces and of tools that list them.
+fn other_names() -> Case {
+    let described = r#"{"WorkspaceId":"ws-1","DirectoryId":"d-9067012345","UserName":"jdoe","IpAddress":"10.0.0.1","State":"AVAILABLE","ComputerName":"WSAMZN-4F7Q2L9A","WorkspaceProperties":{"RunningMode":"AUTO_STOP","RootVolumeSizeGib":80,"ComputeTypeName":"STANDARD","Protocols":["WSP"]},"Region":"eu-central-1","AccountId":123456789012}"#;
+    let constants = r#"{"workspace_id":"ws-1","directory_id":"d-9067012345","user_name":"jdoe","state":{"Value":"AVAILABLE"},"computer_name":"WSAMZN-4F7Q2L9A","workspace_properties":{"RunningMode":{"Value":"AUTO_STOP"},"ComputeTypeName":{"Value":"STANDARD"},"Protocols":["WSP"]},"region":"eu-central-1","account_id":"123456789012"}"#;
+    let csv = "#TYPE Selected.Workspace\r\nWorkspaceId;UserName;ComputerName;State;DirectoryId;WorkspaceProperties.RunningMode;WorkspaceProperties.ComputeTypeName;WorkspaceProperties.Protocols;Region;AccountId\r\n\
+        ws-1 ; jdoe;WSAMZN-4F7Q2L9A;AVAILABLE;d-9067012345;AutoStop;Standard;DCV;eu-central-1;123456789012\r\n;;;;;;;;;\r\n";
+    let twice = r#"{"workSpId":"ws-1","WorkspaceId":"ws-2"}"#;
+    let error = r#"{"line":1,"column":40,"message":"$.WorkspaceId: workSpId and WorkspaceId both mean workSpId, and have different values: leave one of them out."}"#;
+    let mut case = Case::new(MERGES, "by the names of other tools");
+    for (content_type, text) in [(NDJSON, described), (NDJSON, constants), ("text/csv", csv)] {
+        case = case
+            .call(bulk(content_type, text).gives(report(1, 0, "")))
+            .call(all(&[full("ws-1")]))
+            .reset(&workspace("ws-1"));
+    }
+    case.call(bulk(NDJSON, twice).gives(report(0, 1, error)))
+}
+
+/// Values as other surfaces spell them are stored, and found by filters, in the canonical spelling.
+fn other_spellings() -> Case {
+    let lines = r#"{"workSpId":"ws-1","state":"admin maintenance","runningMode":"AlwaysOn","computeTypeName":"Power Pro","protocol":"DCV"}"#;
+    let stored = Workspace {
+        id: "ws-1".into(),
+        state: Some("ADMIN_MAINTENANCE".into()),
+        running_mode: Some("ALWAYS_ON".into()),
+        compute_type_name: Some("POWERPRO".into()),
+        protocol: Some("WSP".into()),
+        ..Workspace::default()
+    };
+    let mut case = Case::new("4 values", "in the spelling of other surfaces")
+        .call(bulk(NDJSON, lines).gives(report(1, 0, "")))
+        .call(all(std::slice::from_ref(&stored)));
+    for filter in [
+        "state=Admin-Maintenance",
+        "runningMode=always+on",
+        "computeTypeName=power.pro",
+    ] {
+        let list = call(&format!("GET admin /operator/workspaces?{filter}"));
+        case = case.call(list.gives(page(std::slice::from_ref(&stored), "")));
+    }
+    case
+}
+
+/// What an import would do, and how it understands the names; nothing is written.
+fn dry_run() -> Case {
+    let lines = [
+        r#"{"WorkspaceId":"ws-1","state":"STOPPED","colour":1}"#,
+        r#"{"WorkspaceId":"ws-2","UserName":"other"}"#,
+        r#"{"WorkspaceId":"ws-3","State":"AVAILABLE"}"#,
+        r#"{"WorkspaceId":"WS-3"}"#,
+        r#"{"WorkspaceId":"ws-3"}"#,
+        "x",
+    ];
+    let answer = r#"{"upserted":2,"rejected":4,"committed":0,"errors":[{"line":1,"column":1,"message":"OperationInProgress: WorkSpace ws-1 is REBOOTING; its state can be changed once that has ended."},{"line":2,"column":1,"message":"LitigationHold: WorkSpace ws-2 is on litigation hold; username cannot be changed before the hold is released."},{"line":4,"column":1,"message":"InvalidParameter: The id WS-3 is that of WorkSpace ws-3 in another spelling; use that one."},{"line":6,"column":1,"message":"$: expected value."}],"warnings":[{"line":1,"message":"unknown member colour"}],"mapping":[{"from":"WorkspaceId","to":"workSpId"},{"from":"state","to":"state"},{"from":"colour","to":null},{"from":"UserName","to":"username"},{"from":"State","to":"state"}]}"#;
+    let dry_run = |value: &str| {
+        let target = format!("POST admin /operator/workspaces?dryRun={value}");
+        call(&target).body(NDJSON, lines.join("\n"))
+    };
+    let bad = dry_run("maybe").refused("InvalidParameter");
+    Case::new(MERGES, "that is only checked")
+        .put(desk("ws-1", "AVAILABLE", "jdoe"))
+        .put(desk("ws-2", "AVAILABLE", "jdoe"))
+        .hold("ws-2")
+        .call(act(&ACTIONS[0]))
+        .call(dry_run("true").gives(answer))
+        .call(call("GET admin /operator/workspaces/ws-3").refused("WorkSpaceNotFound"))
+        .call(
+            call("GET admin /operator/audit?action=ImportWorkSpaces")
+                .gives(r#"{"activities":[],"nextToken":null,"hasMore":false}"#),
+        )
+        .call(bad.error_holding("dryRun", &["The value 'maybe' is not valid."]))
 }
 
 /// A state that an action is changing is refused; everything else goes in, and the action goes on.

@@ -49,6 +49,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("action", "What was asked for, as the rows name it, without case."),
     ("result", "The outcome, as the rows name it, without case."),
     ("override", "Whether a state that an action is changing is set too, which cancels the action."),
+    ("dryRun", "Whether the import is only checked: the report says what it would do, with the mapping of names, and nothing is written."),
     ("sort", "Up to three columns, each with `-` before it for the greatest first: `-cpuP95,workSpId`. Rows without a value come last; of a text the first bytes count, without case of ASCII letters."),
     ("fields", "The columns of the rows, in the order in which they are wanted. Default: all."),
     ("step", "The length of a step, as a duration such as `5m` or `1h`. It is raised to whole seconds, for the fleet to whole hours, and until there are at most 500 steps; `warnings` says so. A step begins at a multiple of itself since 1970."),

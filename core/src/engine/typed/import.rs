@@ -14,7 +14,7 @@ use crate::mutation::Caller;
 use crate::wire::import::Declared;
 
 /// An import of workspaces whose text arrives in pieces, of any length: NDJSON, a JSON array, a saved page of `GetAllWorkSpaces`,
-/// or CSV, as its first bytes say. The rules and the report are those of `POST /operator/workspaces`.
+/// or CSV, as its first bytes say. Members and columns may have our names or those of Amazon WorkSpaces. The rules and the report are those of `POST /operator/workspaces`.
 ///
 /// Each 1000 records are one commit; between them some thousand records are in memory. One that is dropped stops: what was
 /// committed stays.
@@ -88,6 +88,15 @@ impl Engine {
             import: Import::new(&core, Declared::Nothing, Caller::HOST),
             core,
         }
+    }
+
+    /// Begins an import that writes nothing: its report says what an import of the same text would do now, and how its names are
+    /// understood.
+    #[must_use]
+    pub fn preview_import(&self) -> WorkspaceImport {
+        let WorkspaceImport { core, import } = self.import();
+        let import = import.dry_run();
+        WorkspaceImport { core, import }
     }
 
     /// Imports values: creates and changes workspaces, each record by itself, with a commit for each 1000. The report counts

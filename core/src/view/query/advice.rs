@@ -12,7 +12,9 @@ use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
 use crate::model::row::{Decimal, rounded, row};
-use crate::model::{Column, Metric, Paging, Question, Rows, RunningMode, SessionChange};
+use crate::model::{
+    Column, ComputeType, Metric, Paging, Question, Rows, RunningMode, SessionChange,
+};
 use crate::store::fleet::workspaces::{self as stored, EntryRef};
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, latest, unstored};
 use crate::store::table::Step;
@@ -258,10 +260,8 @@ impl Page<'_> {
     /// How long the use of a workspace was observed, in seconds. One with `ALWAYS_ON` reports all the time, so before its first day it was
     /// not there; one with `AUTO_STOP` may just have been off, unless there are no older records at all.
     fn seconds(&self, entry: &EntryRef<'_>, record: &Record) -> i64 {
-        let always_on = RunningMode::AlwaysOn.as_str();
-        let is_on = entry
-            .running_mode()
-            .is_some_and(|mode| mode.eq_ignore_ascii_case(always_on));
+        let mode = entry.running_mode().and_then(RunningMode::named);
+        let is_on = mode == Some(RunningMode::AlwaysOn);
         let own = record.days.first().map(|(day, _)| *day);
         let first = if is_on {
             own
@@ -284,6 +284,7 @@ impl Page<'_> {
 
     /// The rows of a workspace.
     fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
+<<<<<<< HEAD
         let compute_type = entry.compute_type().unwrap_or_default();
         let compute_type = compute_type.to_ascii_uppercase();
         let sessions = record.sessions(self.begin);
@@ -296,15 +297,27 @@ impl Page<'_> {
             Some(_) => used.active > 0,
             None => record.had_user,
         };
+=======
+        let compute_type = entry.compute_type().and_then(ComputeType::named);
+        let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
+        let used = record.used();
+        let bill = record.bill(self.cost.auto_stop_timeout.as_secs() / 60);
+>>>>>>> origin/main
         let facts = Facts {
             state: entry.state(),
             running_mode: entry.running_mode(),
-            compute_type: &compute_type,
+            compute_type,
             days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
+<<<<<<< HEAD
             had_user,
             days_known: self.days_known(entry, record),
             hours: cost::monthly(bill.hours, seconds),
             limit: self.cost.hour_limits.for_compute_type(&compute_type),
+=======
+            had_user: record.had_user,
+            hours: cost::monthly(bill.hours, self.seconds(entry, record)),
+            limit: self.cost.hour_limits.for_compute_type(compute_type),
+>>>>>>> origin/main
             health: used.health_score(),
             cpu: record.cpu.map(unstored),
             memory: record.memory.map(unstored),

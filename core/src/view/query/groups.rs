@@ -34,12 +34,11 @@ struct Matcher([Option<Wanted>; 3]);
 
 impl Matcher {
     fn new(filter: &GroupFilter) -> Self {
-        let terms = [
-            &filter.region,
-            &filter.running_mode,
-            &filter.compute_type_name,
-        ];
-        Self(terms.map(|term| term.as_ref().map(Wanted::new)))
+        Self([
+            filter.region.as_ref().map(Wanted::new),
+            filter.running_mode.as_ref().map(Wanted::names),
+            filter.compute_type_name.as_ref().map(Wanted::names),
+        ])
     }
 
     fn accepts(&self, group: Group<&str>) -> bool {

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use crate::model::identity::{folded, user_key};
+use crate::model::is_same_name;
 use crate::sorting::sorted_by_key;
 use crate::store::fleet::workspaces::EntryRef;
 
-/// What a filter asks of a field; equality without case, but for ids.
+/// What a filter asks of a field; equality without case, but for ids. State, running mode and compute type are also compared without
+/// blanks, `_`, `.` and `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
     /// The field has this value.
@@ -68,11 +70,21 @@ pub(crate) struct Wanted {
     values: Vec<String>,
     /// Whether a value must be none of them.
     negated: bool,
+    /// Whether they are names of a vocabulary, whose values have several spellings.
+    are_names: bool,
 }
 
 impl Wanted {
     pub(crate) fn new(term: &Term) -> Self {
         Self::in_form(term, folded)
+    }
+
+    /// Of names of a vocabulary.
+    pub(crate) fn names(term: &Term) -> Self {
+        Self {
+            are_names: true,
+            ..Self::new(term)
+        }
     }
 
     fn in_form(term: &Term, form: fn(&str) -> Cow<'_, str>) -> Self {
@@ -83,22 +95,31 @@ impl Wanted {
         Self {
             values: values.iter().map(|text| form(text).into_owned()).collect(),
             negated: matches!(term, Term::Not(_)),
+            are_names: false,
         }
     }
 
     /// Of ids: in their order, each once.
     fn ids(term: &Term) -> Self {
-        let Self { values, negated } = Self::in_form(term, |id| id.into());
-        let order = sorted_by_key(values.len(), |row| values.get(row));
-        let sorted = order.into_iter().filter_map(|row| values.get(row as usize));
+        let mut ids = Self::in_form(term, |id| id.into());
+        let order = sorted_by_key(ids.values.len(), |row| ids.values.get(row));
+        let sorted = order
+            .into_iter()
+            .filter_map(|row| ids.values.get(row as usize));
         let mut values: Vec<String> = sorted.cloned().collect();
         values.dedup();
-        Self { values, negated }
+        ids.values = values;
+        ids
     }
 
     /// Whether a field with this value is wanted.
     pub(crate) fn accepts(&self, value: Option<&str>) -> bool {
-        let is = |value| self.values.iter().any(|wanted| is_folded(value, wanted));
+        let is = |value| {
+            let mut values = self.values.iter();
+            values.any(|wanted| {
+                is_folded(value, wanted) || self.are_names && is_same_name(value, wanted)
+            })
+        };
         value.is_some_and(is) != self.negated
     }
 
@@ -115,18 +136,20 @@ impl Matcher {
     pub(crate) fn new(filter: &WorkspaceFilter) -> Self {
         let user = filter.username.as_ref();
         let part = filter.q.as_deref();
+        let named = |term: &Option<Term>| term.as_ref().map(Wanted::names);
+        let equal = |term: &Option<Term>| term.as_ref().map(Wanted::new);
         let equal = [
-            &filter.state,
-            &filter.region,
-            &filter.directory_id,
-            &filter.running_mode,
-            &filter.compute_type_name,
+            named(&filter.state),
+            equal(&filter.region),
+            equal(&filter.directory_id),
+            named(&filter.running_mode),
+            named(&filter.compute_type_name),
         ];
         Self {
             ids: filter.work_sp_id.as_ref().map(Wanted::ids),
             user: user.map(|term| Wanted::in_form(term, user_key)),
             part: part.map(|part| folded(part).into_owned()),
-            equal: equal.map(|term| term.as_ref().map(Wanted::new)),
+            equal,
         }
     }
 
@@ -142,6 +165,7 @@ impl Matcher {
             Wanted {
                 values,
                 negated: false,
+                ..
             } if values.len() == 1 => values.first().map(String::as_str),
             Wanted { .. } => None,
         }

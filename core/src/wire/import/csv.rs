@@ -1,21 +1,28 @@
 //! CSV that arrives in pieces (RFC 4180): the first line names the fields, and an empty cell leaves its field unchanged.
+//!
+//! It is read as spreadsheets and PowerShell write it: the separator is a comma, a semicolon or a tab; lines such as `sep=;` and `#TYPE …`
+//! come before the names; cells have blanks around them; some lines are empty but for their separators; and files that were put together
+//! repeat the line of names.
 
-use std::borrow::Cow;
-
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use crate::limits::CSV_CELLS_MAX;
-use crate::model::{FieldValue, Fields as _, WorkspacePatch};
 use crate::nearest::nearest;
 
-use super::{Gathered, Unreadable};
+use super::fields::{RecordFields, read_properties};
+use super::names::{Meaning, Names, is_type_name};
+use super::{Gathered, Unreadable, add_warning};
 
 /// Room for the cells of a line, to begin with.
 const ROOM: usize = 1024;
+/// The separators that are tried, the first of those that are equally frequent.
+const SEPARATORS: [u8; 3] = *b",;\t";
 
 /// Reads the lines of a CSV.
 #[derive(Debug)]
 pub(super) struct CsvRows {
+    /// What has arrived of the first line; `None` once it has ended.
+    head: Option<Head>,
     reader: Reader,
     /// The cells of the line that has begun, one after the other, in room that grows to `record_max`.
     cells: Vec<u8>,
@@ -26,8 +33,8 @@ pub(super) struct CsvRows {
     record_max: usize,
     /// Whether the line that has begun has more cells or bytes than a line may have.
     too_long: bool,
-    /// The field of each column, once the first line has been read; `None` where there is no such field.
-    columns: Option<Vec<Option<usize>>>,
+    /// The columns, once the first line has been read.
+    columns: Option<Vec<Column>>,
     /// The number of the line that is read.
     line: u64,
     /// Line ends inside of the record that has begun.
@@ -38,9 +45,83 @@ pub(super) struct CsvRows {
     begun: bool,
 }
 
+/// A column, as the first line names it.
+#[derive(Debug)]
+struct Column {
+    name: String,
+    meaning: Meaning,
+}
+
+/// The line that shows which separator the text has.
+#[derive(Debug, Default)]
+struct Head {
+    text: Vec<u8>,
+    in_quote: bool,
+    /// How often each of [`SEPARATORS`] is there outside of quotes.
+    counts: [usize; SEPARATORS.len()],
+    /// What a line `sep=` names.
+    separator: Option<u8>,
+}
+
+impl Head {
+    /// Takes a byte; returns whether it ends a line.
+    fn push(&mut self, byte: u8) -> bool {
+        if matches!(byte, b'\r' | b'\n') && !self.in_quote {
+            return true;
+        }
+        self.text.push(byte);
+        if byte == b'"' && self.text.first() != Some(&b'#') {
+            self.in_quote = !self.in_quote;
+        }
+        let separators = SEPARATORS.iter().zip(&mut self.counts);
+        for (_, count) in separators.filter(|(separator, _)| !self.in_quote && **separator == byte)
+        {
+            *count += 1;
+        }
+        false
+    }
+
+    /// Whether the line says how to read the text and names no fields. It is forgotten then.
+    fn take_preamble(&mut self) -> bool {
+        let text = String::from_utf8_lossy(&self.text);
+        let text = text.trim();
+        let is_preamble = is_preamble(text.trim_matches('"'));
+        if is_preamble || text.is_empty() {
+            let separator = text.trim_matches('"').as_bytes().get(SEP.len()).copied();
+            let separator = separator.filter(|_| is_preamble && !text.starts_with('#'));
+            *self = Self {
+                // A tab at the end of the line was trimmed.
+                separator: separator.or(self.separator),
+                ..Self::default()
+            };
+            return true;
+        }
+        false
+    }
+
+    fn separator(&self) -> u8 {
+        let all = SEPARATORS.iter().zip(&self.counts).rev();
+        let most = all.max_by_key(|(_, count)| **count);
+        let most = most.map_or(b',', |(separator, _)| *separator);
+        self.separator.unwrap_or(most)
+    }
+}
+
+const SEP: &str = "sep=";
+
+/// Whether a line is one that spreadsheets (`sep=;`) or PowerShell (`#TYPE …`) write before the names.
+fn is_preamble(line: &str) -> bool {
+    let begins = |with: &str| {
+        let begin = line.get(..with.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(with))
+    };
+    begins("#TYPE") || begins(SEP) && line.len() <= SEP.len() + 1
+}
+
 impl CsvRows {
     pub(super) fn new(record_max: usize) -> Self {
         Self {
+            head: Some(Head::default()),
             reader: Reader::new(),
             cells: vec![0; ROOM.min(record_max)],
             cells_length: 0,
@@ -57,6 +138,31 @@ impl CsvRows {
     }
 
     pub(super) fn push(&mut self, mut piece: &[u8], into: &mut Gathered) -> Result<(), Unreadable> {
+        while let (Some(head), Some((byte, rest))) = (&mut self.head, piece.split_first()) {
+            let is_end = head.push(*byte);
+            if is_end && head.take_preamble() {
+                self.line += u64::from(*byte == b'\n');
+            } else if is_end || head.text.len() > self.record_max {
+                self.end_head(into)?;
+                if is_end {
+                    self.read_all(&[*byte], into)?;
+                }
+            }
+            piece = rest;
+        }
+        self.read_all(piece, into)
+    }
+
+    /// The first line has ended: it is read with the separator that it shows.
+    fn end_head(&mut self, into: &mut Gathered) -> Result<(), Unreadable> {
+        let Some(head) = self.head.take() else {
+            return Ok(());
+        };
+        self.reader = ReaderBuilder::new().delimiter(head.separator()).build();
+        self.read_all(&head.text, into)
+    }
+
+    fn read_all(&mut self, mut piece: &[u8], into: &mut Gathered) -> Result<(), Unreadable> {
         while let Some(byte) = piece.first() {
             if !self.begun && matches!(byte, b'\r' | b'\n') {
                 self.line += u64::from(*byte == b'\n');
@@ -70,6 +176,11 @@ impl CsvRows {
     }
 
     pub(super) fn finish(&mut self, into: &mut Gathered) -> Result<(), Unreadable> {
+        if let Some(head) = &mut self.head
+            && !head.take_preamble()
+        {
+            self.end_head(into)?;
+        }
         // The end of the text ends a record, also inside of a quote; a line end does not end it there.
         let mut line_end: &[u8] = b"\n";
         while self.begun && !line_end.is_empty() {
@@ -85,7 +196,11 @@ impl CsvRows {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.cells.capacity() + self.ends.capacity() * size_of::<usize>()
+        let head = self.head.as_ref().map_or(0, |head| head.text.capacity());
+        let columns = self.columns.iter().flatten();
+        let columns = columns.map(|column| size_of::<Column>() + column.name.capacity());
+        let ends = self.ends.capacity() * size_of::<usize>();
+        self.cells.capacity() + ends + head + columns.sum::<usize>()
     }
 
     /// The text ends inside of a quote, which is an error of its record: what follows the quote may be many lines.
@@ -152,19 +267,26 @@ impl CsvRows {
             message.push_str(&more);
         }
         let mut start = 0;
-        let mut cells = ends.iter().map(|end| {
+        let cells = ends.iter().map(|end| {
             let cell = bytes.get(start..*end).unwrap_or_default();
             start = *end;
-            std::str::from_utf8(cell).map_err(|_| "The cell is not UTF-8: save the file as UTF-8.")
+            let cell = std::str::from_utf8(cell);
+            cell.map(trimmed)
+                .map_err(|_| "The cell is not UTF-8: save the file as UTF-8.".to_owned())
         });
+        let cells: Vec<Result<&str, String>> = cells.collect();
         match &self.columns {
             None if too_long => return Err(message),
-            None => {
-                let names: Result<Vec<_>, _> = cells.collect();
-                self.columns = Some(columns(self.line, &names?, into)?);
-            }
+            None => self.columns = Some(columns(self.line, cells, into)?),
             Some(_) if too_long => into.errors.add(self.line, Some(1), message),
-            Some(columns) => row(self.line, columns, ends.len(), &mut cells, into),
+            Some(_) if is_blank(&cells) => {}
+            Some(columns) if is_header(columns, &cells) => {
+                match self::columns(self.line, cells, into) {
+                    Ok(columns) => self.columns = Some(columns),
+                    Err(message) => into.errors.add(self.line, Some(1), message),
+                }
+            }
+            Some(columns) => row(self.line, columns, cells, into),
         }
         self.line += self.inside;
         (self.cells_length, self.ends_length, self.inside) = (0, 0, 0);
@@ -177,67 +299,128 @@ fn line_ends(text: &[u8]) -> u64 {
     text.split(|byte| *byte == b'\n').skip(1).count() as u64
 }
 
-/// The fields that the first line names.
+/// A cell without blanks around it, unless it is one that only quotes make a cell: such a text is kept as it is. A byte order mark may be inside
+/// of files that were put together.
+fn trimmed(cell: &str) -> &str {
+    if cell.contains([',', '"', '\r', '\n']) {
+        return cell;
+    }
+    cell.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}')
+}
+
+/// Whether a line says nothing: it has separators alone, or is one that belongs before the names.
+fn is_blank(cells: &[Result<&str, String>]) -> bool {
+    let mut texts = cells.iter().map(|cell| cell.as_deref());
+    texts.clone().all(|text| text == Ok(""))
+        || texts.next().is_some_and(|text| text.is_ok_and(is_preamble))
+}
+
+/// Whether a line names the fields again: it has the name of the id's column.
+fn is_header(columns: &[Column], cells: &[Result<&str, String>]) -> bool {
+    let mut ids = columns
+        .iter()
+        .filter(|column| column.meaning == Meaning::Field(0));
+    ids.any(|id| {
+        let is_name = |cell: &Result<&str, String>| {
+            cell.as_deref()
+                .is_ok_and(|cell| cell.eq_ignore_ascii_case(&id.name))
+        };
+        cells.iter().any(is_name)
+    })
+}
+
+/// The columns that a line names.
 fn columns(
     line: u64,
-    names: &[&str],
+    names: Vec<Result<&str, String>>,
     into: &mut Gathered,
-) -> Result<Vec<Option<usize>>, Unreadable> {
-    let [id, ..] = WorkspacePatch::FIELDS else {
-        return Ok(Vec::new());
-    };
-    let mut columns = Vec::new();
-    for name in names.iter().map(|name| name.trim()) {
-        let mut specs = WorkspacePatch::FIELDS.iter();
-        let field = specs.position(|spec| spec.name.eq_ignore_ascii_case(name));
-        if field.is_some() && columns.contains(&field) {
-            return Err(format!("The first line of the CSV names {name} twice."));
+) -> Result<Vec<Column>, Unreadable> {
+    let mut columns: Vec<Column> = Vec::new();
+    for name in names {
+        let name = name?;
+        let Gathered {
+            names, warnings, ..
+        } = into;
+        let meaning = names.meaning("column", name, &mut |message| {
+            add_warning(warnings, line, message);
+        });
+        let mut before = columns.iter();
+        if matches!(meaning, Meaning::Field(_))
+            && before.any(|column| column.name.eq_ignore_ascii_case(name))
+        {
+            return Err(format!("Line {line} of the CSV names {name} twice."));
         }
-        if field.is_none() {
-            into.warn_unknown(line, "column", name);
-        }
-        columns.push(field);
+        let name = name.to_owned();
+        columns.push(Column { name, meaning });
     }
-    if columns.contains(&Some(0)) {
+    let has_id = |column: &Column| column.meaning == Meaning::Field(0);
+    if columns.iter().any(has_id) {
         return Ok(columns);
     }
-    let found = names.iter().find(|name| nearest(name, [id.name]).is_some());
-    let meant = match found {
-        Some(found) => format!(" Is it {found}?"),
-        None if names.iter().any(|name| name.contains([';', '\t'])) => {
-            " Separate them by commas.".to_owned()
-        }
-        None => String::new(),
-    };
+    let mut names = columns.iter().map(|column| column.name.as_str());
+    let found = names.find(|name| nearest(name, ["workSpId", "WorkspaceId"]).is_some());
+    let meant = found.map(|found| format!(" Is it {found}?"));
     Err(format!(
-        "The first line of the CSV must name the fields, and among them {}.{meant}",
-        id.name
+        "The first line of the CSV must name the fields, and among them workSpId or WorkspaceId.{}",
+        meant.unwrap_or_default()
     ))
 }
 
-/// Reads a line of `count` cells.
-fn row(
-    line: u64,
-    columns: &[Option<usize>],
-    count: usize,
-    cells: &mut dyn Iterator<Item = Result<&str, &'static str>>,
-    into: &mut Gathered,
-) {
-    if count != columns.len() {
+/// Reads a line.
+fn row(line: u64, columns: &[Column], cells: Vec<Result<&str, String>>, into: &mut Gathered) {
+    let count = cells.len();
+    // Columns without a name may lack their cells, and empty cells may be there without a column.
+    let unnamed = columns.iter().skip(count).all(|of| of.name.is_empty());
+    let extra = cells.iter().skip(columns.len());
+    if !unnamed || extra.clone().any(|cell| cell.as_deref() != Ok("")) {
         let columns = columns.len();
         let message = format!("The line has {count} cells, the first line {columns}.");
         let last = count.min(columns).max(1) as u64;
         return into.errors.add(line, Some(last), message);
     }
-    let mut patch = WorkspacePatch::default();
-    for ((column, field), cell) in (1..).zip(columns).zip(cells) {
-        match (field, cell) {
-            (_, Err(message)) => return into.errors.add(line, Some(column), message.to_owned()),
-            (None, _) | (_, Ok("")) => {}
-            (Some(field), Ok(cell)) => {
-                patch.set(*field, FieldValue::Text(Cow::Borrowed(cell)));
-            }
+    let Gathered {
+        names, warnings, ..
+    } = into;
+    let warn = &mut |message| add_warning(warnings, line, message);
+    let mut fields = RecordFields::default();
+    for ((number, column), cell) in (1..).zip(columns).zip(cells) {
+        let read = cell.and_then(|cell| {
+            let read = read_cell(column, cell, &mut fields, names, warn);
+            read.map_err(|message| format!("{message}."))
+        });
+        if let Err(message) = read {
+            return into.errors.add(line, Some(number), message);
         }
     }
-    into.add(line, 1, patch);
+    into.add(line, 1, fields.finish());
+}
+
+/// Reads a cell; an error is a sentence without its full stop.
+fn read_cell(
+    column: &Column,
+    cell: &str,
+    fields: &mut RecordFields,
+    names: &mut Names,
+    warn: &mut dyn FnMut(String),
+) -> Result<(), String> {
+    let Column { name, meaning } = column;
+    if is_type_name(cell) && matches!(meaning, Meaning::Field(_) | Meaning::Properties) {
+        names.warn_type_name(name, warn);
+        return Ok(());
+    }
+    match meaning {
+        _ if cell.is_empty() => Ok(()),
+        Meaning::Field(index) => fields.set(*index, name, Some(without_apostrophe(cell))),
+        Meaning::Properties if cell.starts_with('{') => {
+            read_properties(cell, name, fields, names, warn)
+        }
+        Meaning::Properties | Meaning::Ignored | Meaning::Unknown => Ok(()),
+    }
+}
+
+/// A cell without the apostrophe that an export has put before what a spreadsheet would compute.
+fn without_apostrophe(cell: &str) -> &str {
+    let text = cell.strip_prefix('\'');
+    text.filter(|text| text.starts_with(['=', '+', '-', '@']))
+        .unwrap_or(cell)
 }

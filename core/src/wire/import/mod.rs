@@ -1,21 +1,25 @@
 //! The records of an import, whose text arrives in pieces: which format it has, and what its records say.
 
 mod csv;
+mod fields;
 mod format;
+mod names;
 
 use std::collections::VecDeque;
 
 use crate::domain::{bulk, validation};
 use crate::limits::{BULK_UPSERT_CHUNK, IMPORT_WARNINGS_MAX};
-use crate::model::{LineWarning, Protocol, RunningMode, State, Vocabulary, WorkspacePatch};
+use crate::model::{
+    ComputeType, LineWarning, NameMapping, Protocol, RunningMode, State, Vocabulary, WorkspacePatch,
+};
 use crate::nearest::nearest;
 
 use super::body::LineErrors;
-use super::record::read_known_fields;
 use super::values::Values;
 
 use csv::CsvRows;
 pub(crate) use format::{Declared, not_text};
+use names::Names;
 
 /// The members of an object that can hold a list of records.
 const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
@@ -32,7 +36,9 @@ pub(crate) struct Gathered {
     pub(crate) records: VecDeque<(u64, WorkspacePatch)>,
     pub(crate) errors: LineErrors,
     pub(crate) warnings: Vec<LineWarning>,
-    /// The unknown names that were warned of, in lower case, and unknown values with the names of their fields.
+    /// What members and columns were called.
+    names: Names,
+    /// The unknown values that were warned of, with the names of their fields.
     unknown: Vec<String>,
     /// The memory of the texts of the records, roughly.
     text_bytes: usize,
@@ -151,7 +157,7 @@ impl Gathered {
     /// The memory that is taken, in bytes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         let records = self.records.capacity() * size_of::<(u64, WorkspacePatch)>();
-        records + self.text_bytes + self.errors.bytes()
+        records + self.text_bytes + self.errors.bytes() + self.names.bytes()
     }
 
     /// Whether the records fill a part, which is committed at once.
@@ -220,10 +226,12 @@ impl Gathered {
             Ok(text) => text,
             Err(too_long) => return self.errors.add(line, Some(1), too_long),
         };
-        let mut patch = WorkspacePatch::default();
-        let unknown = &mut |name: &str| self.warn_unknown(line, "member", name);
-        match read_known_fields(text, &mut patch, unknown) {
-            Ok(()) => self.add(line, 1, patch),
+        let Self {
+            names, warnings, ..
+        } = self;
+        let warn = &mut |message| add_warning(warnings, line, message);
+        match fields::read_json(text, names, warn) {
+            Ok(patch) => self.add(line, 1, patch),
             Err(error) => {
                 let parts = &error.0;
                 let message = format!("{}: {}.{}", parts.path, parts.found, parts.hint);
@@ -236,10 +244,13 @@ impl Gathered {
     pub(crate) fn add(&mut self, line: u64, column: u64, patch: WorkspacePatch) {
         match validation::workspace(&patch.values()) {
             Ok(()) => {
-                self.warn_misspelled(line, "state", patch.state.value(), State::ALL);
+                self.warn_unknown_value::<State>(line, "state", patch.state.value());
                 let mode = patch.running_mode.value();
-                self.warn_misspelled(line, "runningMode", mode, RunningMode::ALL);
-                self.warn_misspelled(line, "protocol", patch.protocol.value(), Protocol::ALL);
+                self.warn_unknown_value::<RunningMode>(line, "runningMode", mode);
+                let compute_type = patch.compute_type_name.value();
+                self.warn_unknown_value::<ComputeType>(line, "computeTypeName", compute_type);
+                self.warn_unknown_value::<Protocol>(line, "protocol", patch.protocol.value());
+                self.warn_rounded_account(line, patch.account.value());
                 self.text_bytes += text_bytes(&patch);
                 self.has_record = true;
                 self.records.push_back((line, patch));
@@ -248,50 +259,80 @@ impl Gathered {
         }
     }
 
-    /// Warns once of each value that is nearly one of the vocabulary of its field. It is kept all the same.
-    fn warn_misspelled<T: Vocabulary>(
+    /// How the names that were met are understood.
+    pub(crate) fn mapping(&self) -> Vec<NameMapping> {
+        self.names.mapping()
+    }
+
+    /// Warns once of each value that its field does not know. It is kept all the same.
+    fn warn_unknown_value<T: Vocabulary>(
         &mut self,
         line: u64,
         field: &str,
         value: Option<&String>,
-        known: &'static [T],
     ) {
         let Some(value) = value.filter(|value| T::named(value).is_none()) else {
             return;
         };
-        // Of many unknown values few are compared.
-        if self.unknown.len() >= 2 * IMPORT_WARNINGS_MAX
-            || self.warnings.len() == IMPORT_WARNINGS_MAX
-        {
-            return;
-        }
-        let named = format!("{field} {value}");
-        if self.unknown.contains(&named) {
-            return;
-        }
-        if let Some(meant) = nearest(value, known.iter().map(T::as_str)) {
-            let message = format!("unknown {named}; did you mean {meant}?");
-            self.warnings.push(LineWarning { line, message });
-        }
-        self.unknown.push(named);
+        self.warn_of_value(line, field, value, || {
+            let meant = nearest(value, T::names());
+            let hint = meant.map_or_else(
+                || "it is kept as it is".to_owned(),
+                |meant| format!("did you mean {meant}?"),
+            );
+            format!("unknown {field} {}; {hint}", names::shown(value))
+        });
     }
 
-    /// Warns once of each unknown name.
-    fn warn_unknown(&mut self, line: u64, what: &str, name: &str) {
+    /// Warns once of each account that a spreadsheet has written as a rounded number. It is kept all the same.
+    fn warn_rounded_account(&mut self, line: u64, value: Option<&String>) {
+        let Some(value) = value.filter(|value| is_rounded(value)) else {
+            return;
+        };
+        self.warn_of_value(line, "account", value, || {
+            format!(
+                "account {value} is a number that a spreadsheet has rounded: format that column as text, and export it again with all its digits"
+            )
+        });
+    }
+
+    fn warn_of_value(
+        &mut self,
+        line: u64,
+        field: &str,
+        value: &str,
+        message: impl FnOnce() -> String,
+    ) {
         if self.warnings.len() == IMPORT_WARNINGS_MAX {
             return;
         }
-        let shown: String = name.chars().take(64).collect();
-        let lower = shown.to_ascii_lowercase();
-        if self.unknown.contains(&lower) {
-            return;
+        let of = format!("{field} {value}");
+        if !self.unknown.contains(&of) {
+            self.unknown.push(of);
+            add_warning(&mut self.warnings, line, message());
         }
-        self.unknown.push(lower);
-        let known = WorkspacePatch::FIELDS.iter().map(|spec| spec.name);
-        let meant = nearest(name, known).map(|known| format!("; did you mean {known}?"));
-        let message = format!("unknown {what} {shown}{}", meant.unwrap_or_default());
-        self.warnings.push(LineWarning { line, message });
     }
+}
+
+/// Adds a warning, where there are not too many.
+fn add_warning(warnings: &mut Vec<LineWarning>, line: u64, message: String) {
+    if warnings.len() < IMPORT_WARNINGS_MAX {
+        warnings.push(LineWarning { line, message });
+    }
+}
+
+/// Whether a text is a number with an exponent, such as `1.1E+11`.
+fn is_rounded(text: &str) -> bool {
+    let Some((mantissa, exponent)) = text.split_once(['E', 'e']) else {
+        return false;
+    };
+    let digits = |text: &str, others: &[char]| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|char| char.is_ascii_digit() || others.contains(&char))
+    };
+    digits(mantissa, &['.', ',']) && digits(exponent.trim_start_matches('+'), &[])
 }
 
 /// The memory that the texts of a record take, in bytes.

@@ -168,11 +168,15 @@ fn csv_whose_first_line_is_wrong_is_unreadable() {
     for (text, wording) in [
         ("", "The CSV is empty"),
         ("\r\n\n", "The CSV is empty"),
-        ("workSpaceId,user\nws-1,a", "workSpId. Is it workSpaceId?"),
         (
-            "workSpId;username\nws-1;a",
-            "among them workSpId. Separate them by commas.",
+            "workSpaceIdent,user\nws-1,a",
+            "among them workSpId or WorkspaceId. Is it workSpaceIdent?",
         ),
+        (
+            "name;username\nws-1;a",
+            "among them workSpId or WorkspaceId.",
+        ),
+        ("sep=;\n#TYPE X\n", "The CSV is empty"),
         ("workSpId,state,STATE\n", "names STATE twice"),
         ("workSpId,\u{0}\u{0}", ""),
     ] {

@@ -85,17 +85,18 @@ fn is_sent(value: Option<&FieldValue<'_>>, object: &Value, spec: &FieldSpec) -> 
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "a float field stores the nearest float"
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "a float field stores the nearest float, and a float with a fraction of zeros is compared as one"
 )]
 fn is_same(value: &FieldValue<'_>, sent: &Value) -> bool {
     match value {
         FieldValue::Null => sent.is_null(),
-        // `serde_json` takes -0 for a float.
-        FieldValue::Int(0) => {
-            let is_negative = |sent: f64| sent == 0.0 && sent.is_sign_negative();
-            sent.as_i64() == Some(0) || sent.as_f64().is_some_and(is_negative)
+        // `serde_json` takes -0 and what has a fraction of zeros for a float.
+        FieldValue::Int(value) => {
+            let is_same = |sent: f64| sent.fract() == 0.0 && sent == *value as f64;
+            sent.as_i64() == Some(*value) || sent.is_f64() && sent.as_f64().is_some_and(is_same)
         }
-        FieldValue::Int(value) => sent.as_i64() == Some(*value),
         FieldValue::Float(value) => sent.as_f64().map(|sent| sent as f32) == Some(*value),
         FieldValue::Double(value) => sent.as_f64().map(f64::to_bits) == Some(value.to_bits()),
         FieldValue::Text(value) => sent.as_str() == Some(value),
@@ -132,6 +133,53 @@ fn record_in_any_spacing_order_and_case_reads_the_same() {
             assert_eq!(read(other), read(text), "{other}");
             read_checked(stream, other.trim_start_matches('\u{feff}').as_bytes()).unwrap();
         }
+    }
+}
+
+#[test]
+fn integer_may_have_a_fraction_of_zeros_and_no_other() {
+    let read = |text: &str| {
+        let mut record = RecordRef::empty(Stream::Stats);
+        let text = format!(r#"{{"physicalMemory":{text},"id":1}}"#);
+        let read = read_record(text.as_bytes(), &mut record);
+        read.map(|()| {
+            record.fields().find_map(|(spec, value)| match value {
+                Some(FieldValue::Int(value)) if spec.name == "physicalMemory" => Some(*value),
+                _ => None,
+            })
+        })
+    };
+    for (text, value) in [
+        ("4294967296.0", 4_294_967_296),
+        ("-7.000", -7),
+        ("0.0", 0),
+        ("9223372036854775807.0", i64::MAX),
+        ("9223372036854775807.00000000000000000000", i64::MAX),
+    ] {
+        assert_eq!(read(text).unwrap(), Some(value), "{text}");
+    }
+    for (text, message) in [
+        (
+            "1.5",
+            "invalid type: floating point `1.5`, expected an integer (int64), written without an exponent and without a fraction other than zeros",
+        ),
+        (
+            "1e3",
+            "invalid type: floating point `1000.0`, expected an integer (int64), written without an exponent and without a fraction other than zeros",
+        ),
+        (
+            "1.0e0",
+            "invalid type: floating point `1.0`, expected an integer (int64), written without an exponent and without a fraction other than zeros",
+        ),
+        (
+            "9223372036854775808.0",
+            "the number is out of range for an integer (int64)",
+        ),
+        ("1.", "invalid number"),
+        ("1,5", "key must be a string"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert_eq!(error.0.found, message, "{text}");
     }
 }
 

@@ -35,22 +35,36 @@ impl Tokens<'_> {
         (count == 1 || (count > 1 && !zero)).then_some((value, count))
     }
 
-    /// Reads an integer without fraction and exponent; returns `None` if there is none, or it is out of range.
+    /// Reads an integer, which may have a fraction of zeros; returns `None` if there is none, it has another fraction or an exponent, or it is
+    /// out of range.
     pub(in crate::wire) fn integer(&mut self) -> Option<i64> {
         /// Integers of up to this number of digits are always in range.
         const DIGITS_MAX: usize = 18;
         let start = self.rest;
         let negative = self.eat_byte(b'-');
         let (value, count) = self.whole()?;
-        if matches!(self.rest.first(), Some(b'.' | b'e' | b'E')) {
+        let value = if count > DIGITS_MAX {
+            let text = std::str::from_utf8(self.since(start)).ok()?;
+            text.parse().ok()?
+        } else {
+            let value = i64::try_from(value).ok()?;
+            if negative { -value } else { value }
+        };
+        if matches!(self.rest.first(), Some(b'.' | b'e' | b'E')) && !self.zero_fraction() {
             return None;
         }
-        if count > DIGITS_MAX {
-            let text = std::str::from_utf8(self.since(start)).ok()?;
-            return text.parse().ok();
+        Some(value)
+    }
+
+    /// Reads a fraction of zeros; returns `false` if there is none, or an exponent follows.
+    #[cold]
+    fn zero_fraction(&mut self) -> bool {
+        let point = self.eat_byte(b'.');
+        let mut zeros = 0;
+        while self.eat_byte(b'0') {
+            zeros += 1;
         }
-        let value = i64::try_from(value).ok()?;
-        Some(if negative { -value } else { value })
+        point && zeros > 0 && !matches!(self.rest.first(), Some(b'0'..=b'9' | b'e' | b'E'))
     }
 
     /// Reads a number, rounded to the nearest double; returns `None` if there is none or it is too large.

@@ -68,12 +68,13 @@ export function Running() {
  * @param {string} path
  * @param {string[]} lines
  * @param {AbortSignal} signal
+ * @param {Record<string, unknown>} [query]
  */
-export async function sendLines(path, lines, signal) {
+export async function sendLines(path, lines, signal, query) {
     for (let attempt = 1; ; attempt++) {
         try {
             const body = lines.join("\n");
-            return await (await request("POST", path, { body, type: "application/x-ndjson", signal })).json();
+            return await (await request("POST", path, { query, body, type: "application/x-ndjson", signal })).json();
         } catch (error) {
             signal.throwIfAborted();
             if (!(error instanceof ApiError) || ![0, 429, 503].includes(error.status) || attempt === TRIES) throw error;

@@ -1,41 +1,13 @@
 // Which column becomes which field, and what is wrong with a row.
 
-/** The fields of a desktop, and names that columns of other tools have for them. @type {Record<string, string>} */
-const NAMES = {
-    workSpId: "workspid workspaceid id desktopid desktop workspace vdiid resourceid",
-    username: "username user userid login loginname samaccountname assigneduser assignedto upn owner",
-    computerName: "computername computer hostname host machine machinename devicename device name",
-    state: "state status",
-    runningMode: "runningmode mode billingmode",
-    computeTypeName: "computetypename computetype compute bundle size hardware type",
-    protocol: "protocol protocols",
-    region: "region location site",
-    directoryId: "directoryid directory",
-    account: "account accountid awsaccount subscription",
-};
-export const FIELDS = Object.keys(NAMES);
+/** The fields of a desktop. */
+export const FIELDS = ["workSpId", "username", "computerName", "state", "runningMode", "computeTypeName", "protocol", "region", "directoryId", "account"];
 const ID_MAX = 64;
 const FIELD_MAX = 256;
 /** Beyond this many ids repeated ones are no longer found. */
 const IDS_MAX = 1_000_000;
 
 /** For each field the number of a column, or a fixed text. @typedef {Record<string, number | string>} Mapping */
-
-/** @param {string[]} columns @returns {Mapping} */
-export function guess(columns) {
-    const plain = columns.map((name) => name.split(".").pop()?.toLowerCase().replace(/[^a-z0-9]/g, ""));
-    /** @type {Mapping} */
-    const mapping = {};
-    for (const field of FIELDS) {
-        for (const name of NAMES[field].split(" ")) {
-            const column = plain.findIndex((each, index) => each === name && !Object.values(mapping).includes(index));
-            if (column < 0) continue;
-            mapping[field] = column;
-            break;
-        }
-    }
-    return mapping;
-}
 
 /** Columns that no field takes. @param {string[]} columns @param {Mapping} mapping */
 export const leftOut = (columns, mapping) => columns.filter((_, index) => !Object.values(mapping).includes(index));

@@ -15,7 +15,7 @@ const WARNINGS_MAX = 20;
 
 /** @typedef {{ line: number, column: number, error: string, text: string, cells?: unknown[] }} Rejected */
 /**
- * `only` where nothing was sent. What was created and changed comes from the events of the fleet.
+ * `only` where the engine checked the rows, and wrote nothing. What was created and changed comes from the events of the fleet.
  * @typedef {{ only: boolean, over: boolean, good: number, created: number, changed: number, bad: number, rejected: Rejected[], warnings: string[], columns: string[], problem?: unknown }} Report
  */
 
@@ -28,7 +28,7 @@ export const report = signal(undefined);
  * @param {string} name
  * @param {import("./read.js").Source} source
  * @param {import("./mapping.js").Mapping} mapping
- * @param {boolean} only checks, and sends nothing
+ * @param {boolean} only checks, and writes nothing
  */
 export function importRows(name, source, mapping, only) {
     return run(`${only ? "Checking" : "Importing"} ${name}`, async (step, stop) => {
@@ -45,7 +45,7 @@ export function importRows(name, source, mapping, only) {
             let left = part;
             for (let first = true; left.length > 0; first = false) {
                 /** @type {import("../../../../wasm/js/types.js").ImportReport} */
-                const said = await sendLines("/operator/workspaces", left.map(({ line }) => line), stop);
+                const said = await sendLines("/operator/workspaces", left.map(({ line }) => line), stop, only ? { dryRun: true } : undefined);
                 if (first) {
                     now.good += said.upserted;
                     for (const { line, message } of said.warnings) if (now.warnings.length < WARNINGS_MAX) now.warnings.push(`Line ${left[line - 1]?.row.line ?? "?"}: ${message}`);
@@ -69,7 +69,6 @@ export function importRows(name, source, mapping, only) {
                 for (const row of rows) {
                     const checked = check(row);
                     if ("error" in checked) reject(row, checked.error, checked.column);
-                    else if (only) now.good++;
                     else part.push({ row, line: JSON.stringify(checked.patch) });
                     if (part.length === PART) {
                         await send(part);
@@ -90,7 +89,7 @@ export function importRows(name, source, mapping, only) {
             // The last events arrive after the response.
             setTimeout(forget, 5000);
         }
-        return only ? `${count(now.good)} rows can be sent, ${count(now.bad)} cannot.` : `${count(now.good)} rows imported, ${count(now.bad)} rejected.`;
+        return only ? `${count(now.good)} rows can be imported, ${count(now.bad)} cannot.` : `${count(now.good)} rows imported, ${count(now.bad)} rejected.`;
     });
 }
 

@@ -7,7 +7,8 @@ import { Text } from "../parts/text.js";
 import { csv, download } from "../csv.js";
 import { html, signal, useEffect } from "../vendor/preact.js";
 import { running } from "./job.js";
-import { FIELDS, guess, leftOut } from "./mapping.js";
+import { FIELDS, leftOut } from "./mapping.js";
+import { understood } from "./names.js";
 import { ENCODINGS, inspect } from "./read.js";
 import { importRows, REJECTED_MAX, report } from "./send.js";
 
@@ -22,7 +23,7 @@ async function take(file, name, encoding) {
     problem.value = undefined;
     try {
         const source = await inspect(file, encoding);
-        chosen.value = { name, source, mapping: guess(source.columns) };
+        chosen.value = { name, source, mapping: await understood(source.columns) };
     } catch (error) {
         chosen.value = undefined;
         problem.value = error;
@@ -66,8 +67,8 @@ export function Upload() {
     return html`<section class="panel import">
         <h2>Import your desktops</h2>
         <p>
-            Choose a file, drop it on this page, or paste its text: NDJSON, a JSON array, a saved answer of <code>GetAllWorkSpaces</code>, or CSV whose first line
-            names the columns. Desktops that are there are changed; what a line leaves out stays as it is.
+            Choose a file, drop it on this page, or paste its text: JSON such as <code>aws workspaces describe-workspaces</code> prints it, NDJSON, a saved
+            answer of <code>GetAllWorkSpaces</code>, or CSV whose first line names the columns. Desktops that are there are changed; what a line leaves out stays as it is.
         </p>
         <label>File <input type="file" accept=".csv,.tsv,.json,.ndjson,.jsonl,.txt" disabled=${running.value !== undefined} onChange=${picked} /></label>
         <${Problem} error=${problem.value} />
@@ -139,7 +140,7 @@ function Report({ only, over, good, created, changed, bad, rejected, warnings, c
     };
     return html`<h3>${only ? "Check" : "Import"}${!over && ", until now"}</h3>
         <p role="status">
-            ${only ? `${count(good)} rows can be sent` : `${count(good)} rows imported: ${count(created)} desktops created, ${count(changed)} changed`}; ${count(bad)} rejected.
+            ${only ? `${count(good)} rows can be imported` : `${count(good)} rows imported: ${count(created)} desktops created, ${count(changed)} changed`}; ${count(bad)} rejected.
             ${bad > rejected.length && ` The first ${count(REJECTED_MAX)} rejected rows are kept.`}
         </p>
         <${Problem} error=${failure} />

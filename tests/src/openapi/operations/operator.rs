@@ -21,11 +21,13 @@ pub(super) const AREA: Area = Area {
             summary: "Create or change workspaces in bulk",
             description: "Merges: what a record leaves out stays as it is, and null becomes null. Reads JSON objects with any \
                 white space between them, arrays of them, pages as `GetAllWorkSpaces` returns them and other objects with a list `rows`, `items` \
-                or `value`, or CSV whose first line names the fields, of any length, and commits by the 1000. A \
+                or `value`, or CSV whose first line names the fields, of any length, and commits by the 1000. Members and \
+                columns have our names or those of Amazon WorkSpaces, such as `WorkspaceId` and `WorkspaceProperties`. With `dryRun=true` \
+                nothing is written: the report says what an import would do now, and `mapping` how the names are understood. A \
                 record with an error is left out and reported: it never changes a state that an action is changing, nor the identity \
                 of a workspace on litigation hold. One row `ImportWorkSpaces` of the audit has the counts, and one row \
                 `UpdateWorkSpace` each workspace whose state or user changed.",
-            done: "How many records were applied and are durable, the errors of the others, and warnings such as misspelled names.",
+            done: "How many records were applied and are durable, the errors of the others, and warnings such as unknown names.",
             target: "/operator/workspaces",
             body: "{\"workSpId\":\"ws-5n7p9q2r4\",\"username\":\"kchan\",\"computerName\":\"WSAMZN-7J2M4N6P\",\"runningMode\":\"AUTO_STOP\",\"state\":\"AVAILABLE\"}\n{\"workSpId\":\"\",\"state\":\"AVAILABLE\"}\n",
         },

@@ -1,0 +1,277 @@
+//! Inventories as other tools write them.
+
+use crate::model::Nullable;
+use crate::wire::import::{Declared, Gathered, ImportReader};
+
+/// What is read of a text, whole and byte by byte.
+fn read(declared: Declared, text: &str) -> Gathered {
+    let read = |pieces: &mut dyn Iterator<Item = &[u8]>| {
+        let mut gathered = Gathered::default();
+        let mut reader = ImportReader::new(declared, 4000);
+        for piece in pieces {
+            reader.push(piece, &mut gathered).unwrap();
+        }
+        reader.finish(&mut gathered).unwrap();
+        gathered
+    };
+    let whole = read(&mut std::iter::once(text.as_bytes()));
+    let bytes = read(&mut text.as_bytes().chunks(1));
+    let shown = |of: &Gathered| {
+        let Gathered {
+            records,
+            errors,
+            warnings,
+            ..
+        } = of;
+        format!("{records:?} {errors:?} {warnings:?} {:?}", of.mapping())
+    };
+    assert_eq!(shown(&bytes), shown(&whole), "{text}");
+    whole
+}
+
+/// The values of the records, in the order of the fields, without those that are absent.
+fn values(gathered: &Gathered) -> Vec<String> {
+    let each = gathered.records.iter();
+    each.map(|(_, patch)| patch.values().map(Option::unwrap_or_default).join("|"))
+        .collect()
+}
+
+fn messages(gathered: &Gathered) -> Vec<String> {
+    let warnings = gathered.warnings.iter();
+    let warnings = warnings.map(|of| format!("{}: {}", of.line, of.message));
+    let errors = gathered.errors.first().iter();
+    let errors = errors.map(|of| format!("{}: {}", of.line, of.message));
+    warnings.chain(errors).collect()
+}
+
+const WHOLE: &str = "ws-1|A-1|123456789012|eu-west-1|d-1|AUTO_STOP|POWER|WSP|ana|AVAILABLE";
+
+#[test]
+fn record_of_each_tool_is_the_same_desktop() {
+    for text in [
+        // The command line of AWS.
+        r#"{"WorkspaceId":"ws-1","DirectoryId":"d-1","UserName":"ana","IpAddress":"10.0.0.1","State":"AVAILABLE","BundleId":"wsb-1",
+            "SubnetId":"subnet-1","ComputerName":"A-1","VolumeEncryptionKey":"arn:aws:kms:x","RootVolumeEncryptionEnabled":true,
+            "WorkspaceProperties":{"RunningMode":"AUTO_STOP","RunningModeAutoStopTimeoutInMinutes":60,"RootVolumeSizeGib":80,
+            "ComputeTypeName":"POWER","Protocols":["WSP","PCOIP"]},"ModificationStates":[],"Region":"eu-west-1","AccountId":123456789012}"#,
+        // PowerShell, with constants as objects.
+        r#"{"WorkspaceId":"ws-1","DirectoryId":"d-1","UserName":"ana","State":{"Value":"AVAILABLE"},"ComputerName":"A-1",
+            "WorkspaceProperties":{"RunningMode":{"Value":"AUTO_STOP"},"ComputeTypeName":{"value":"POWER"},
+            "Protocols":{"value":["WSP"],"Count":1}},"Region":"eu-west-1","AccountId":"123456789012","ErrorCode":null}"#,
+        // Steampipe.
+        r#"{"workspace_id":"ws-1","directory_id":"d-1","user_name":"ana","state":"AVAILABLE","computer_name":"A-1","title":"ws-1",
+            "workspace_properties":{"RunningMode":"AUTO_STOP","ComputeTypeName":"POWER","Protocols":["WSP"]},"region":"eu-west-1",
+            "account_id":"123456789012","partition":"aws","akas":["x"],"tags":{"a":"b"}}"#,
+        // Other surfaces.
+        r#"{"WorkspaceID":"ws-1","Directory-Id":"d-1","User Name":"ana","WorkspaceState":"available","Computer Name":"A-1",
+            "Running_Mode":"AutoStop","Compute":"Power","Protocol":"DCV","REGION":"eu-west-1","Account":123456789012.0}"#,
+    ] {
+        let gathered = read(Declared::Lines, &format!("[{text}]"));
+        assert_eq!(values(&gathered), [WHOLE], "{text}");
+        assert_eq!(messages(&gathered), [""; 0], "{text}");
+    }
+    for text in [
+        // A CSV of PowerShell, and one that a European spreadsheet has saved.
+        "#TYPE Selected.Amazon.WorkSpaces.Model.Workspace\r\n\
+         \"WorkspaceId\",\"UserName\",\"ComputerName\",\"State\",\"DirectoryId\",\"WorkspaceProperties.RunningMode\",\"WorkspaceProperties.ComputeTypeName\",\
+         \"WorkspaceProperties.Protocols\",\"Region\",\"AccountId\"\r\n\
+         \"ws-1\",\"ana\",\"A-1\",\"AVAILABLE\",\"d-1\",\"AUTO_STOP\",\"POWER\",\"['WSP', 'PCOIP']\",\"eu-west-1\",\"123456789012\"\r\n",
+        "sep=;\nWorkspace ID ; User Name;Computer Name;Workspace State;Directory ID;Running Mode;Compute;Protocol;Region;Account;;\n\
+         ws-1 ;ana; A-1;Available;d-1;AutoStop;Power;wsp;eu-west-1;123456789012;;\n;;;;;;;;;;;\n",
+        "workspace_id\tuser_name\tcomputer_name\tstate\tdirectory_id\tworkspace_properties\tregion\taccount_id\n\
+         ws-1\tana\tA-1\tAVAILABLE\td-1\t\"{\"\"RunningMode\"\":\"\"AUTO_STOP\"\",\"\"ComputeTypeName\"\":\"\"POWER\"\",\"\"Protocols\"\":[\"\"WSP\"\"]}\"\
+         \teu-west-1\t123456789012\n",
+    ] {
+        let gathered = read(Declared::Csv, text);
+        assert_eq!(values(&gathered), [WHOLE], "{text}");
+        assert_eq!(messages(&gathered), [""; 0], "{text}");
+    }
+    let report = "WorkspaceID,Billable Hours,Usage Threshold,Change Reported,Bundle Type,Initial Mode,New Mode,Username,Computer Name,DirectoryId,\
+        WorkspaceTerminated,Tags,ReportDate,\nws-1,20,100,No change,STANDARD,AUTO_STOP,AUTO_STOP,ana,A-1,d-1,,\"['a', 'b']\",2026-11-01\n";
+    let gathered = read(Declared::Csv, report);
+    assert_eq!(values(&gathered), ["ws-1|A-1|||d-1||STANDARD||ana|"]);
+    assert_eq!(messages(&gathered), [""; 0]);
+}
+
+#[test]
+fn mapping_names_what_was_read_and_what_was_not() {
+    let text = r#"[{"WorkspaceId":"ws-1","colour":1,"WorkspaceProperties":{"ComputeTypeName":null,"Size":2}},{"State":"STOPPED","WorkspaceId":"ws-2"}]"#;
+    let gathered = read(Declared::Lines, text);
+    let mapping = gathered.mapping();
+    let mapping: Vec<_> = mapping
+        .iter()
+        .map(|of| (of.from.as_str(), of.to.as_deref().unwrap_or("-")))
+        .collect();
+    let expected = [
+        ("WorkspaceId", "workSpId"),
+        ("colour", "-"),
+        ("WorkspaceProperties.ComputeTypeName", "computeTypeName"),
+        ("WorkspaceProperties.Size", "-"),
+        ("State", "state"),
+    ];
+    assert_eq!(mapping, expected);
+    assert_eq!(gathered.records[0].1.compute_type_name, Nullable::Null);
+    let warnings = [
+        "1: unknown member colour",
+        "1: unknown member WorkspaceProperties.Size",
+    ];
+    assert_eq!(messages(&gathered), warnings);
+}
+
+#[test]
+fn field_that_is_given_twice_with_different_values_is_an_error_with_both_names() {
+    let differ =
+        |names: &str| format!("{names}, and have different values: leave one of them out.");
+    for (text, message) in [
+        (
+            r#"{"workSpId":"ws-1","WorkspaceId":"ws-2"}"#,
+            differ("1: $.WorkspaceId: workSpId and WorkspaceId both mean workSpId"),
+        ),
+        (
+            r#"{"workSpId":"ws-1","ComputeType":"POWER","WorkspaceProperties":{"ComputeTypeName":"VALUE"}}"#,
+            differ(
+                "1: $.WorkspaceProperties.ComputeTypeName: ComputeType and WorkspaceProperties.ComputeTypeName both mean computeTypeName",
+            ),
+        ),
+        (
+            r#"{"workSpId":"ws-1","account":null,"AccountId":"1"}"#,
+            differ("1: $.AccountId: account and AccountId both mean account"),
+        ),
+        (
+            r#"{"workSpId":"ws-1","State":"STOPPED","state":"STOPPED","STATE":"STOPPED"}"#,
+            "1: $.state: the property is given twice.".to_owned(),
+        ),
+    ] {
+        let gathered = read(Declared::Lines, &format!("[{text}]"));
+        assert_eq!(messages(&gathered), [message], "{text}");
+        assert_eq!(gathered.records.len(), 0);
+    }
+    let text = "WorkspaceId,State,WorkspaceState,workSpId\nws-1,STOPPED,Stopped,\nws-2,STOPPED,ERROR,ws-2\n";
+    let gathered = read(Declared::Csv, text);
+    assert_eq!(values(&gathered), ["ws-1|||||||||STOPPED"]);
+    let message = differ("3: State and WorkspaceState both mean state");
+    assert_eq!(messages(&gathered), [message]);
+    let same = r#"[{"workSpId":"ws-1","WorkspaceId":"ws-1","RunningMode":"AutoStop","WorkspaceProperties":{"RunningMode":"AUTO_STOP"}}]"#;
+    assert_eq!(
+        values(&read(Declared::Lines, same)),
+        ["ws-1|||||AUTO_STOP||||"]
+    );
+}
+
+#[test]
+fn value_that_no_field_takes_is_an_error_that_says_what_is_expected() {
+    for (member, message) in [
+        (
+            r#""State":5"#,
+            "$.State: invalid type: integer `5`, expected a string or null.",
+        ),
+        (
+            r#""ComputeType":true"#,
+            "$.ComputeType: invalid type: boolean `true`, expected a string or null.",
+        ),
+        (
+            r#""UserName":[1]"#,
+            "$.UserName: invalid type: sequence, expected a string or null.",
+        ),
+        (
+            r#""UserName":{"a":1}"#,
+            "$.UserName: an object without a member Value, expected a string or null.",
+        ),
+        (
+            r#""UserName":{"Value":{"Value":"a"}}"#,
+            "$.UserName: invalid type: map, expected a string or null.",
+        ),
+        (
+            r#""UserName":1.5"#,
+            "$.UserName: invalid type: floating point `1.5`, expected a string or null.",
+        ),
+    ] {
+        let gathered = read(
+            Declared::Lines,
+            &format!(r#"[{{"WorkspaceId":"ws-1",{member}}}]"#),
+        );
+        assert_eq!(messages(&gathered), [format!("1: {message}")], "{member}");
+    }
+    for (member, value) in [
+        (r#""UserName":4711"#, "ws-1||||||||4711|"),
+        (r#""UserName":true"#, "ws-1||||||||true|"),
+        (r#""Protocols":[]"#, "ws-1|||||||||"),
+        (r#""Protocols":["PCoIP","WSP"]"#, "ws-1|||||||PCOIP||"),
+        (r#""Protocols":[{"Value":"DCV"},5]"#, "ws-1|||||||WSP||"),
+        (r#""WorkspaceProperties":null"#, "ws-1|||||||||"),
+        (
+            r#""WorkspaceProperties":[{"RunningMode":"MANUAL"}]"#,
+            "ws-1|||||||||",
+        ),
+    ] {
+        let gathered = read(
+            Declared::Lines,
+            &format!(r#"[{{"WorkspaceId":"ws-1",{member}}}]"#),
+        );
+        assert_eq!(values(&gathered), [value], "{member}");
+    }
+}
+
+#[test]
+fn unknown_value_of_each_field_is_kept_with_one_warning() {
+    let record = r#"{"workSpId":"ws-1","state":"On fire","runningMode":"AUTO_STOPP","computeTypeName":"HUGE","protocol":"RDP"}"#;
+    let gathered = read(Declared::Lines, &format!("[{record},{record}]"));
+    let kept = "ws-1|||||AUTO_STOPP|HUGE|RDP||On fire";
+    assert_eq!(values(&gathered), [kept, kept]);
+    let expected = [
+        "1: unknown state On fire; it is kept as it is",
+        "1: unknown runningMode AUTO_STOPP; did you mean AUTO_STOP?",
+        "1: unknown computeTypeName HUGE; it is kept as it is",
+        "1: unknown protocol RDP; it is kept as it is",
+    ];
+    assert_eq!(messages(&gathered), expected);
+}
+
+#[test]
+fn rounded_account_is_kept_with_a_warning_that_says_how_to_export_it() {
+    for text in [
+        "workSpId,account\nws-1,1.1E+11\nws-2,1.1E+11\n",
+        "workSpId;account\nws-1;1,1E+11\n",
+        "[{\"workSpId\":\"ws-1\",\"AccountId\":1.1E+11}]",
+    ] {
+        let gathered = read(Declared::Nothing, text);
+        assert!(values(&gathered)[0].contains("1E+11"), "{text}");
+        let [message] = &messages(&gathered)[..] else {
+            panic!("{text}")
+        };
+        assert!(
+            message
+                .ends_with("format that column as text, and export it again with all its digits"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn csv_as_people_have_it_makes_no_desktop_of_what_is_none() {
+    let text = "\u{feff}workSpId,username,region\r\n ws-1 , ana ,\r\n,,,,\r\n   \r\nworkSpId,username,region\r\nws-2,\"b, c \",'=x\r\n,,\r\n\
+        \u{feff}region,WORKSPID\r\neu-west-1,ws-3\r\n#TYPE X,\r\n";
+    let gathered = read(Declared::Nothing, text);
+    assert_eq!(
+        values(&gathered),
+        [
+            "ws-1||||||||ana|",
+            "ws-2|||=x|||||b, c |",
+            "ws-3|||eu-west-1||||||"
+        ]
+    );
+    assert_eq!(messages(&gathered), [""; 0]);
+    let lines: Vec<u64> = gathered.records.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [2, 6, 9]);
+    // What PowerShell writes in place of an object.
+    let text = "WorkspaceId,Protocols,WorkspaceProperties\nws-1,System.Collections.Generic.List`1[System.String],Amazon.WorkSpaces.Model.WorkspaceProperties\n";
+    let gathered = read(Declared::Csv, text);
+    assert_eq!(values(&gathered), ["ws-1|||||||||"]);
+    let [message] = &messages(&gathered)[..] else {
+        panic!("{:?}", messages(&gathered))
+    };
+    assert!(
+        message.contains("Protocols holds the name of a type"),
+        "{message}"
+    );
+}
