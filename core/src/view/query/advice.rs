@@ -284,9 +284,8 @@ impl Page<'_> {
 
     /// The rows of a workspace.
     fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
-<<<<<<< HEAD
-        let compute_type = entry.compute_type().unwrap_or_default();
-        let compute_type = compute_type.to_ascii_uppercase();
+        let compute_type = entry.compute_type().and_then(ComputeType::named);
+        let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
         let sessions = record.sessions(self.begin);
         let used = Use::of_days(sessions, record.days.iter().map(|(_, slots)| slots));
         let seconds = self.seconds(entry, record);
@@ -297,27 +296,15 @@ impl Page<'_> {
             Some(_) => used.active > 0,
             None => record.had_user,
         };
-=======
-        let compute_type = entry.compute_type().and_then(ComputeType::named);
-        let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
-        let used = record.used();
-        let bill = record.bill(self.cost.auto_stop_timeout.as_secs() / 60);
->>>>>>> origin/main
         let facts = Facts {
             state: entry.state(),
             running_mode: entry.running_mode(),
             compute_type,
             days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
-<<<<<<< HEAD
             had_user,
             days_known: self.days_known(entry, record),
             hours: cost::monthly(bill.hours, seconds),
-            limit: self.cost.hour_limits.for_compute_type(&compute_type),
-=======
-            had_user: record.had_user,
-            hours: cost::monthly(bill.hours, self.seconds(entry, record)),
             limit: self.cost.hour_limits.for_compute_type(compute_type),
->>>>>>> origin/main
             health: used.health_score(),
             cpu: record.cpu.map(unstored),
             memory: record.memory.map(unstored),
