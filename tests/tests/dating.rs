@@ -117,7 +117,7 @@ fn percentage_outside_of_its_bounds_is_in_no_rollup() {
             ..SeriesQuery::default()
         };
         let points = engine.query(&series).unwrap();
-        let values = points.rows.iter().map(|point| &point.metrics[0]);
+        let values = points.points.rows.iter().map(|point| &point.metrics[0]);
         let values: Vec<_> = values
             .filter_map(|values| values.min.zip(values.max))
             .collect();
@@ -235,7 +235,7 @@ fn check(engine: &Engine, now: Timestamp, sent: &[Sent], place: &str) {
     window.retain(|sent| sent.filed > now.plus_seconds(-DAY) && sent.filed <= now);
     window.reverse();
     let found = engine.activity_24_hours().unwrap();
-    let found: Vec<_> = found.iter().map(|view| &view.record.record).collect();
+    let found: Vec<_> = found.iter().map(|view| &view.received.record).collect();
     let expected: Vec<_> = window.iter().map(|sent| &sent.record).collect();
     assert_eq!(found, expected, "{place}");
 }

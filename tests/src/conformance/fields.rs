@@ -68,7 +68,7 @@ fn good(kind: Kind) -> Vec<(String, String)> {
         texts
             .iter()
             .map(|text| ((*text).to_owned(), (*text).to_owned()))
-            .collect()
+            .collect::<Vec<_>>()
     };
     match kind {
         Int32 => same(&["0", "1", "-1", "2147483647", "-2147483648"])
