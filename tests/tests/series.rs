@@ -56,6 +56,10 @@ fn value(record: &StatsRecord, metric: Metric) -> Option<i64> {
         | Metric::StartupTotal
         | Metric::HealthScore => return None,
     };
+    let is_percentage = matches!(metric, Metric::Cpu | Metric::Memory);
+    if is_percentage && !(0.0..=100.0).contains(&value) {
+        return None;
+    }
     #[expect(clippy::cast_possible_truncation, reason = "it is small")]
     Some((value * 100.0).round() as i64)
 }

@@ -296,9 +296,9 @@ fn walk(limit: u32, page: impl Fn(Option<&str>) -> WorkspacePage) -> Vec<Workspa
 /// The record found must be one of the newest of its stream.
 fn is_newest(found: Option<&Received>, records: &[&Received], stream: Stream) {
     let of_stream = || records.iter().filter(|held| held.record.stream() == stream);
-    let newest = of_stream().map(|held| held.filed_at).max();
+    let newest = of_stream().map(|held| sort_key(held)).max();
     assert_eq!(
-        found.map(|found| found.filed_at),
+        found.map(sort_key),
         newest,
         "newest of {}",
         stream.name()

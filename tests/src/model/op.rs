@@ -87,8 +87,8 @@ choice! {
 choice! {
     /// The time in a record: none, or seconds from [`START`].
     Sent: [Option<i64>] = [
-        None, Some(0), Some(1), Some(60), Some(-60), Some(3600), Some(-3600), Some(-86_400), Some(-86_399), Some(86_400),
-        Some(86_401), Some(3 * 86_400), Some(-3 * 86_400),
+        None, Some(0), Some(1), Some(60), Some(-60), Some(3600), Some(-3600), Some(-86_400), Some(-86_399), Some(300),
+        Some(301), Some(3 * 86_400), Some(-3 * 86_400),
     ]
 }
 choice! {

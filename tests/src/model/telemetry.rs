@@ -12,6 +12,8 @@ use super::op::Post;
 use super::rules::{Entry, normal};
 
 const DAY: i64 = 86_400;
+/// A record dated further ahead stands at its receipt.
+const AHEAD_SECONDS: i64 = 300;
 
 /// What was accepted.
 #[derive(Debug)]
@@ -96,7 +98,7 @@ impl Telemetry {
         // A clock before the last sweep is not believed.
         let received_at = now.max(self.sweeps.last);
         let is_behind = now < received_at;
-        let believed = sent.filter(|sent| is_behind || *sent <= now.plus_seconds(DAY));
+        let believed = sent.filter(|sent| is_behind || *sent <= now.plus_seconds(AHEAD_SECONDS));
         let received = Received {
             record,
             received_at,

@@ -114,8 +114,7 @@ pub(super) fn json(mark: &Mark) -> String {
 }
 
 /// The day under which a record with this time is filed, by the contract. Under a clock that is behind the last sweep,
-/// the time in the record counts, for as long as records are kept. A clock more than a day ahead of the last sweep
-/// makes no record old.
+/// the time in the record counts, as far ahead as records are kept.
 pub(super) fn filed_day(
     stream: Stream,
     sent: Option<Timestamp>,
@@ -124,11 +123,9 @@ pub(super) fn filed_day(
 ) -> u32 {
     let days = i64::from(RetentionDays::default().for_stream(stream));
     let received = now.max(swept);
-    let is_ahead = now > swept.plus_seconds(DAY);
-    let oldest = if is_ahead { swept } else { received }.plus_seconds(-days * DAY);
     let fallen_back = if now < swept { days * DAY } else { 0 };
-    let newest = received.plus_seconds(fallen_back + DAY);
-    let believed = sent.filter(|sent| *sent >= oldest && *sent <= newest);
+    let newest = received.plus_seconds(fallen_back + 300);
+    let believed = sent.filter(|sent| *sent <= newest);
     believed.unwrap_or(received).day()
 }
 
