@@ -249,7 +249,10 @@ mod tests {
             ),
             ("username UserName user_name User-Name USERNAME", "username"),
             ("computerName ComputerName computer_name", "computerName"),
-            ("State state WorkspaceState workspace_state STATE State.Value", "state"),
+            (
+                "State state WorkspaceState workspace_state STATE State.Value",
+                "state",
+            ),
             (
                 "ComputeTypeName computeType Compute compute_type_name WorkspaceProperties.ComputeTypeName \
                  workspace_properties_compute_type_name WorkspaceProperties[ComputeTypeName]",
