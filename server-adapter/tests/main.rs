@@ -48,6 +48,7 @@ mod places;
 mod positions;
 mod process;
 mod proxies;
+mod shippers;
 mod slow_reads;
 mod start;
 mod tls;

@@ -130,3 +130,56 @@ fn metrics_of_any_fleet_have_the_same_series() {
     };
     assert_eq!(series(300), series(2));
 }
+
+#[test]
+fn refused_records_are_counted_by_reason() {
+    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
+    let mut config = Config::default();
+    config.limits.queue_records = 2;
+    config.limits.record_body_bytes = 200;
+    config.limits.processes_body_bytes = 200;
+    let engine = Engine::builder().clock(clock).seed(1).config(config);
+    let engine = engine.open_in_memory().unwrap();
+    let key = NewKey {
+        name: "shipper".into(),
+        scopes: [Scope::Ingest].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(key).unwrap().secret;
+    let send = |path: &str, content_type: &str, body: &str| {
+        let request = Request::post(path)
+            .header("x-api-key", &key)
+            .header("content-type", content_type)
+            .body(Bytes::copy_from_slice(body.as_bytes()));
+        engine.handle(request.unwrap()).status().as_u16()
+    };
+    let json = "application/json";
+    let long = "x".repeat(300);
+    let post = |body: &str| send("/api/Stats/Post", json, body);
+    let batch = |body: &str| send("/operator/telemetry", json, body);
+    assert_eq!(post("{\"id\":"), 400);
+    assert_eq!(post("{\"id\":\"1\"}"), 400);
+    assert_eq!(post("{\"osVersion\":\"xxxxxxxxxxxxxxxxxxxxx\"}"), 400);
+    assert_eq!(post(&long), 413);
+    assert_eq!(send("/api/Stats/Post", "text/plain", "{}"), 415);
+    assert_eq!(batch("x\n{\"stats\":{}}\n{\"stats\":5}\n{}"), 200);
+    assert_eq!(
+        batch(&format!("{{\"stats\":{{\"username\":\"{long}\"}}}}")),
+        400
+    );
+    assert_eq!(batch("{\"stats\":{}}{\"stats\":{}}"), 503);
+    assert_eq!(post("{}"), 200);
+    assert_eq!(post("{}"), 503);
+    let text = engine.metrics();
+    for (reason, count) in [
+        ("json", 2),
+        ("field", 4),
+        ("too_long", 2),
+        ("content_type", 1),
+        ("queue_full", 3),
+    ] {
+        let line = format!("\ndeskfleet_records_rejected_total{{reason=\"{reason}\"}} {count}\n");
+        assert!(text.contains(&line), "{line} {text}");
+    }
+    assert!(text.contains("# TYPE deskfleet_records_rejected_total counter\n"));
+}

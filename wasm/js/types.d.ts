@@ -430,7 +430,7 @@ export interface HoldRows {
 
 /** What an import has done. */
 export interface ImportReport {
-    /** Records that were applied. */
+    /** Records that were applied, or of a dry run would be. */
     upserted: number;
     /** Records that were refused, each with an error. */
     rejected: number;
@@ -440,6 +440,8 @@ export interface ImportReport {
     errors: LineError[];
     /** What was read but probably not meant, at most 20. */
     warnings: LineWarning[];
+    /** Of a dry run: how the names of members or columns are understood, in the order in which they appear; those of members of `WorkspaceProperties` have that name before them. At most 256. */
+    mapping?: NameMapping[];
 }
 
 /** An API key just issued, with its secret, which exists nowhere else: the store keeps only its SHA-256. */
@@ -514,6 +516,14 @@ export interface LitigationHold {
     placedBy: string;
     /** When it was placed. */
     placedAt: string;
+}
+
+/** How an import understood a name. */
+export interface NameMapping {
+    /** The name of the member or column, as the text has it. */
+    from: string;
+    /** The field that it means; null where it is ignored. */
+    to: string | null;
 }
 
 /** A litigation hold to place. */

@@ -294,12 +294,10 @@ impl Exchange {
         let has_records = self
             .route
             .is_some_and(|route| matches!(route.body, RequestBody::Record(_) | RequestBody::Batch));
-        match code {
-            Code::PayloadTooLarge if has_records => core.count_rejected(Rejection::TooLong, 1),
-            Code::UnsupportedMediaType if has_records => {
-                core.count_rejected(Rejection::ContentType, 1);
-            }
-            _ => {}
+        if has_records && code == Code::PayloadTooLarge {
+            core.count_rejected(Rejection::TooLong, 1);
+        } else if has_records && code == Code::UnsupportedMediaType {
+            core.count_rejected(Rejection::ContentType, 1);
         }
     }
 }

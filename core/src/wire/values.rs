@@ -6,13 +6,17 @@
 //! A broken record costs only itself. It is given up where a line ends inside a string, or where a line begins with a bracket in a place
 //! that can hold no value, and the splitter starts again at the next line that begins a record.
 
+mod brackets;
+mod text;
+
 use super::tokens::plain_length;
+
+use brackets::Brackets;
+use text::{Name, Piece, begins_value, is_mark, line_length, next_record};
 
 /// Gets a record with its number, or what is wrong with it. A broken record is passed as far as it goes, for its reader to refuse.
 type ReadRecord<'r> = dyn FnMut(u64, Result<&[u8], String>) + 'r;
 
-/// A longer name of a member names no list.
-const NAME_MAX: usize = 16;
 /// How often a text is read again at most, because it was taken for the inside of a record that breaks off.
 const REREADS_MAX: u8 = 4;
 
@@ -28,20 +32,14 @@ pub(crate) struct Values {
     open: Brackets,
     /// The number of brackets around the records.
     outer: usize,
-    in_string: bool,
-    is_escaped: bool,
+    string: InString,
     /// The last byte that is neither white space nor inside a string.
     last: u8,
     /// The name of the member that is read, where it may be that of a list.
     name: Option<Name>,
     /// Whether the last name was that of a list.
     is_list: bool,
-    /// The number of the line, from 1.
-    line: u64,
-    /// Bytes of white space that begin the line.
-    indent: usize,
-    /// Whether the line has nothing but white space so far.
-    at_line_start: bool,
+    line: Line,
     record: Unfinished,
     /// Records that were elements of a list.
     elements: u64,
@@ -49,6 +47,26 @@ pub(crate) struct Values {
     has_begun: bool,
     /// How often the text that is read has been read before.
     rereads: u8,
+}
+
+/// The line that is read.
+#[derive(Debug)]
+struct Line {
+    /// Its number, from 1.
+    number: u64,
+    /// Bytes of white space that begin it.
+    indent: usize,
+    /// Whether it has nothing but white space so far.
+    is_blank: bool,
+}
+
+/// Whether the splitter is in a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InString {
+    No,
+    Yes,
+    /// After a backslash.
+    Escaped,
 }
 
 /// The record that has begun.
@@ -85,70 +103,6 @@ enum Mode {
     Lost(usize),
 }
 
-/// Open brackets, each an object or an array. Beyond 128 all count as arrays: a reader refuses such a record.
-#[derive(Debug, Clone, Copy, Default)]
-struct Brackets {
-    objects: u128,
-    depth: usize,
-}
-
-impl Brackets {
-    fn push(&mut self, is_object: bool) {
-        if let Some(bit) = Self::bit(self.depth) {
-            self.objects = self.objects & !bit | if is_object { bit } else { 0 };
-        }
-        self.depth += 1;
-    }
-
-    fn pop(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-    }
-
-    /// Whether bracket `index`, from 0, is open and that of an object.
-    fn is_object(self, index: usize) -> bool {
-        index < self.depth && Self::bit(index).is_some_and(|bit| self.objects & bit != 0)
-    }
-
-    /// Whether the innermost of the first `depth` is that of an object.
-    fn ends_in_object(self, depth: usize) -> bool {
-        depth > 0 && self.is_object(depth - 1)
-    }
-
-    fn has_object(self, depth: usize) -> bool {
-        (0..depth.min(128)).any(|index| self.is_object(index))
-    }
-
-    fn bit(index: usize) -> Option<u128> {
-        1_u128.checked_shl(u32::try_from(index).ok()?)
-    }
-}
-
-/// The first bytes of a name.
-#[derive(Debug, Clone, Copy, Default)]
-struct Name {
-    bytes: [u8; NAME_MAX],
-    length: usize,
-}
-
-impl Name {
-    fn extend(&mut self, bytes: &[u8]) {
-        for byte in bytes.iter().take(NAME_MAX + 1) {
-            if let Some(place) = self.bytes.get_mut(self.length) {
-                *place = *byte;
-            }
-            self.length = self.length.saturating_add(1);
-        }
-    }
-
-    fn is_one_of(&self, names: &[&str]) -> bool {
-        let name = self.bytes.get(..self.length);
-        name.is_some_and(|name| {
-            let same = |known: &&str| known.as_bytes().eq_ignore_ascii_case(name);
-            names.iter().any(same)
-        })
-    }
-}
-
 impl Values {
     pub(crate) fn new(record_max: usize, lists: &'static [&'static str]) -> Self {
         Self {
@@ -157,14 +111,15 @@ impl Values {
             lists,
             open: Brackets::default(),
             outer: 0,
-            in_string: false,
-            is_escaped: false,
+            string: InString::No,
             last: 0,
             name: None,
             is_list: false,
-            line: 1,
-            indent: 0,
-            at_line_start: true,
+            line: Line {
+                number: 1,
+                indent: 0,
+                is_blank: true,
+            },
             record: Unfinished::default(),
             elements: 0,
             has_begun: false,
@@ -175,141 +130,132 @@ impl Values {
     /// Takes the next piece. `read` gets each record that ends: in a list with its place, from 1 over all lists, else with the line on which
     /// it begins. A record that is too long is an error, which is its message.
     pub(crate) fn push(&mut self, piece: &[u8], read: &mut ReadRecord<'_>) {
-        // Where the record begins in the piece.
-        let mut start = 0;
-        let mut at = 0;
-        while let Some(byte) = piece.get(at).copied() {
-            if self.in_string {
-                at = self.string(piece, at);
-                if self.in_string && piece.get(at) == Some(&b'\n') {
-                    match self.mode {
-                        Mode::Record => {
-                            self.break_record(piece.get(start..at).unwrap_or_default(), read);
-                            start = at;
-                        }
-                        Mode::Page | Mode::Member => self.break_page(read),
-                        // A scalar ends with its line, in a string or not.
-                        Mode::Between | Mode::Scalar | Mode::Junk | Mode::Lost(_) => {
-                            self.leave_string();
-                        }
-                    }
-                }
-                continue;
-            }
-            match byte {
-                b'\n' => {
-                    if matches!(self.mode, Mode::Scalar | Mode::Junk) {
-                        self.end_record(piece.get(start..at).unwrap_or_default(), read);
-                    }
-                    self.line += 1;
-                    self.indent = 0;
-                    self.at_line_start = true;
-                    at += 1;
-                    continue;
-                }
-                b' ' | b'\t' | b'\r' => {
-                    self.indent += usize::from(self.at_line_start);
-                    at += 1;
-                    continue;
-                }
-                _ => {}
-            }
-            let begins_line = std::mem::replace(&mut self.at_line_start, false);
-            if is_mark(byte) && (begins_line || self.mode == Mode::Between) {
-                self.at_line_start = begins_line;
-                at += 1;
-                continue;
-            }
-            match self.mode {
-                Mode::Between => {
-                    self.has_begun = true;
-                    start = at;
-                    at += usize::from(self.between(byte, begins_line, read));
-                }
-                Mode::Record if begins_line && begins_value(byte) && !self.allows_value() => {
-                    self.at_line_start = true;
-                    self.break_record(piece.get(start..at).unwrap_or_default(), read);
-                    start = at;
-                }
-                Mode::Record => {
-                    let ends_list = byte == b']'
-                        && self.open.depth == self.outer + 1
-                        && self.outer > 0
-                        && !self.open.ends_in_object(self.outer);
-                    if ends_list {
-                        // The record has no end, but its list has.
-                        self.end_record(piece.get(start..at).unwrap_or_default(), read);
-                        continue;
-                    }
-                    at += 1;
-                    if self.is_list && self.last == b':' && begins_value(byte) && self.is_page() {
-                        self.begin_page();
-                        self.begin_list(byte);
-                        start = at - 1;
-                        continue;
-                    }
-                    self.inside(byte);
-                    if self.open.depth == self.outer {
-                        self.end_record(piece.get(start..at).unwrap_or_default(), read);
-                    } else if !self.in_string {
-                        at += self.inert(piece.get(at..).unwrap_or_default());
-                    }
-                }
-                Mode::Scalar => match byte {
-                    b',' | b']' => {
-                        self.end_record(piece.get(start..at).unwrap_or_default(), read);
-                    }
-                    b'{' | b'[' | b':' => self.mode = Mode::Junk,
-                    _ => {
-                        self.in_string = byte == b'"';
-                        at += 1;
-                    }
-                },
-                Mode::Junk => at += line_length(piece.get(at..).unwrap_or_default()),
-                Mode::Page | Mode::Member
-                    if begins_line && begins_value(byte) && !self.allows_value() =>
-                {
-                    self.at_line_start = true;
-                    self.break_page(read);
-                }
-                Mode::Page if byte == b'}' => {
-                    at += 1;
-                    self.open.pop();
-                    self.outer = self.open.depth;
-                    self.end_value(byte);
-                }
-                Mode::Page if self.is_list && self.last == b':' && begins_value(byte) => {
-                    at += 1;
-                    self.begin_list(byte);
-                    start = at - 1;
-                }
-                Mode::Page | Mode::Member => {
-                    at += 1;
-                    self.inside(byte);
-                    self.mode = match self.open.depth > self.outer {
-                        true => Mode::Member,
-                        false => Mode::Page,
-                    };
-                }
-                Mode::Lost(indent_max) => {
-                    let begins = begins_value(byte) || (byte == b']' && self.outer > 0);
-                    if begins_line && byte == b',' {
-                        self.at_line_start = true;
-                        at += 1;
-                    } else if begins_line && begins && self.indent <= indent_max {
-                        self.at_line_start = true;
-                        self.mode = Mode::Between;
-                        if byte == b'[' {
-                            self.leave_lists();
-                        }
-                    } else {
-                        at += line_length(piece.get(at..).unwrap_or_default());
-                    }
-                }
+        let mut text = Piece {
+            bytes: piece,
+            start: 0,
+            at: 0,
+        };
+        while let Some(byte) = text.peek() {
+            if self.string != InString::No {
+                self.string(&mut text, read);
+            } else if !self.white_space(&mut text, byte, read) {
+                self.token(&mut text, byte, read);
             }
         }
         if matches!(self.mode, Mode::Record | Mode::Scalar | Mode::Junk) {
-            self.keep(piece.get(start..).unwrap_or_default());
+            self.keep(text.record());
+        }
+    }
+
+    /// Takes white space outside of strings.
+    fn white_space(&mut self, text: &mut Piece<'_>, byte: u8, read: &mut ReadRecord<'_>) -> bool {
+        match byte {
+            b'\n' => {
+                if matches!(self.mode, Mode::Scalar | Mode::Junk) {
+                    self.end_record(text.record(), read);
+                }
+                self.line.number += 1;
+                self.line.indent = 0;
+                self.line.is_blank = true;
+            }
+            b' ' | b'\t' | b'\r' => self.line.indent += usize::from(self.line.is_blank),
+            _ if is_mark(byte) && (self.line.is_blank || self.mode == Mode::Between) => {}
+            _ => return false,
+        }
+        text.at += 1;
+        true
+    }
+
+    /// Takes a byte that is neither white space nor in a string, and perhaps some after it.
+    fn token(&mut self, text: &mut Piece<'_>, byte: u8, read: &mut ReadRecord<'_>) {
+        let begins_line = std::mem::replace(&mut self.line.is_blank, false);
+        let is_misplaced = begins_line && begins_value(byte) && !self.allows_value();
+        match self.mode {
+            Mode::Between => {
+                self.has_begun = true;
+                text.start = text.at;
+                text.at += usize::from(self.between(byte, begins_line, read));
+            }
+            Mode::Record if is_misplaced => {
+                self.line.is_blank = true;
+                self.break_record(text.record(), read);
+                text.start = text.at;
+            }
+            // The record has no end, but its list has.
+            Mode::Record if byte == b']' && self.is_own_member() && self.is_in_list() => {
+                self.end_record(text.record(), read);
+            }
+            Mode::Record => self.record(text, byte, read),
+            Mode::Scalar => match byte {
+                b',' | b']' => self.end_record(text.record(), read),
+                b'{' | b'[' | b':' => self.mode = Mode::Junk,
+                _ => {
+                    if byte == b'"' {
+                        self.string = InString::Yes;
+                    }
+                    text.at += 1;
+                }
+            },
+            Mode::Junk => text.at += line_length(text.remaining()),
+            Mode::Page | Mode::Member if is_misplaced => {
+                self.line.is_blank = true;
+                self.break_page(read);
+            }
+            Mode::Page | Mode::Member => self.page(text, byte),
+            Mode::Lost(indent_max) => {
+                let begins = begins_value(byte) || (byte == b']' && self.outer > 0);
+                if begins_line && byte == b',' {
+                    self.line.is_blank = true;
+                    text.at += 1;
+                } else if begins_line && begins && self.line.indent <= indent_max {
+                    self.line.is_blank = true;
+                    self.mode = Mode::Between;
+                    if byte == b'[' {
+                        self.leave_lists();
+                    }
+                } else {
+                    text.at += line_length(text.remaining());
+                }
+            }
+        }
+    }
+
+    /// Takes a byte of a record.
+    fn record(&mut self, text: &mut Piece<'_>, byte: u8, read: &mut ReadRecord<'_>) {
+        let begins_list = self.is_list && self.last == b':' && begins_value(byte);
+        if begins_list && self.is_own_member() {
+            self.begin_page();
+            text.start = text.at;
+            text.at += 1;
+            return self.begin_list(byte);
+        }
+        text.at += 1;
+        self.inside(byte);
+        if self.open.depth == self.outer {
+            self.end_record(text.record(), read);
+        } else if self.string == InString::No {
+            text.at += self.inert(text.remaining());
+        }
+    }
+
+    /// Takes a byte of a page beside its list.
+    fn page(&mut self, text: &mut Piece<'_>, byte: u8) {
+        text.start = text.at;
+        text.at += 1;
+        if self.mode == Mode::Page && byte == b'}' {
+            self.open.pop();
+            self.outer = self.open.depth;
+            self.end_value(byte);
+        } else if self.mode == Mode::Page && self.is_list && self.last == b':' && begins_value(byte)
+        {
+            self.begin_list(byte);
+        } else {
+            self.inside(byte);
+            self.mode = if self.open.depth > self.outer {
+                Mode::Member
+            } else {
+                Mode::Page
+            };
         }
     }
 
@@ -349,39 +295,56 @@ impl Values {
         }
     }
 
-    /// Scans a string on from `at`. Returns where the scan stops: after the string, at a line end, or at the end of the piece.
-    fn string(&mut self, piece: &[u8], at: usize) -> usize {
-        let rest = piece.get(at..).unwrap_or_default();
-        let length = if self.is_escaped {
-            0
-        } else {
-            plain_length(rest)
-        };
+    /// Takes the rest of a string, or what the piece has of it.
+    fn string(&mut self, text: &mut Piece<'_>, read: &mut ReadRecord<'_>) {
+        let rest = text.remaining();
+        let is_escaped = self.string == InString::Escaped;
+        let length = if is_escaped { 0 } else { plain_length(rest) };
         let (plain, rest) = rest.split_at_checked(length).unwrap_or((rest, b""));
-        let at = at + length;
-        if let Some(name) = &mut self.name {
-            name.extend(plain);
-            name.extend(
-                rest.get(..1)
-                    .filter(|next| *next != b"\"")
-                    .unwrap_or_default(),
-            );
-        }
-        match rest.first() {
-            None | Some(b'\n') => at,
-            Some(_) if std::mem::take(&mut self.is_escaped) => at + 1,
-            Some(b'"') => {
-                self.in_string = false;
+        text.at += length;
+        self.extend_name(plain);
+        let Some(byte) = rest.first() else {
+            return;
+        };
+        match byte {
+            b'\n' => return self.break_line(text, read),
+            _ if is_escaped => {
+                self.string = InString::Yes;
+                self.extend_name(&[*byte]);
+            }
+            b'"' => {
+                self.string = InString::No;
                 self.last = b'"';
                 if let Some(name) = self.name.take() {
                     self.is_list = name.is_one_of(self.lists);
                 }
-                at + 1
             }
-            Some(byte) => {
-                self.is_escaped = *byte == b'\\';
-                at + 1
+            _ => {
+                if *byte == b'\\' {
+                    self.string = InString::Escaped;
+                }
+                self.extend_name(&[*byte]);
             }
+        }
+        text.at += 1;
+    }
+
+    fn extend_name(&mut self, bytes: &[u8]) {
+        if let Some(name) = &mut self.name {
+            name.extend(bytes);
+        }
+    }
+
+    /// A line ends inside a string.
+    fn break_line(&mut self, text: &mut Piece<'_>, read: &mut ReadRecord<'_>) {
+        match self.mode {
+            Mode::Record => {
+                self.break_record(text.record(), read);
+                text.start = text.at;
+            }
+            Mode::Page | Mode::Member => self.break_page(read),
+            // A scalar ends with its line, in a string or not.
+            Mode::Between | Mode::Scalar | Mode::Junk | Mode::Lost(_) => self.leave_string(),
         }
     }
 
@@ -424,9 +387,14 @@ impl Values {
         self.mode = Mode::Between;
     }
 
-    /// Whether the record, in which a list begins, is the object that has the list.
-    fn is_page(&self) -> bool {
+    /// Whether the record itself is the innermost bracket.
+    fn is_own_member(&self) -> bool {
         self.open.depth == self.outer + 1
+    }
+
+    /// Whether what is around the record is an array.
+    fn is_in_list(&self) -> bool {
+        self.outer > 0 && !self.open.ends_in_object(self.outer)
     }
 
     /// What has begun as a record is a page: a list begins in it.
@@ -448,11 +416,11 @@ impl Values {
             self.elements += 1;
             self.elements
         } else {
-            self.line
+            self.line.number
         };
         self.mode = mode;
         self.record.number = number;
-        self.record.indent = self.indent;
+        self.record.indent = self.line.indent;
         self.record.rereads = self.rereads;
         self.is_list = false;
         if mode == Mode::Record {
@@ -465,9 +433,9 @@ impl Values {
     fn inside(&mut self, byte: u8) {
         match byte {
             b'"' => {
-                self.in_string = true;
+                self.string = InString::Yes;
                 let is_member =
-                    self.mode == Mode::Page || (self.mode == Mode::Record && self.is_page());
+                    self.mode == Mode::Page || (self.mode == Mode::Record && self.is_own_member());
                 if is_member && matches!(self.last, b'{' | b',') && !self.lists.is_empty() {
                     self.is_list = false;
                     self.name = Some(Name::default());
@@ -547,8 +515,7 @@ impl Values {
     }
 
     fn leave_string(&mut self) {
-        self.in_string = false;
-        self.is_escaped = false;
+        self.string = InString::No;
         self.name = None;
     }
 
@@ -597,44 +564,15 @@ impl Values {
             record.indent
         });
         if next.is_some() {
-            let lines = rest.iter().filter(|byte| **byte == b'\n').count();
-            self.line -= lines as u64;
-            self.indent = 0;
-            self.at_line_start = true;
+            let lines = rest.split(|byte| *byte == b'\n').skip(1).count();
+            self.line.number -= lines as u64;
+            self.line.indent = 0;
+            self.line.is_blank = true;
             let rereads = std::mem::replace(&mut self.rereads, record.rereads + 1);
             self.push(rest, read);
             self.rereads = rereads;
         }
     }
-}
-
-/// Whether a byte begins an object or an array.
-fn begins_value(byte: u8) -> bool {
-    matches!(byte, b'{' | b'[')
-}
-
-/// Whether a byte is one of a byte order mark, or the record separator of RFC 7464, which may be before a record.
-fn is_mark(byte: u8) -> bool {
-    matches!(byte, 0xef | 0xbb | 0xbf | 0x1e)
-}
-
-fn line_length(rest: &[u8]) -> usize {
-    let end = rest.iter().position(|byte| *byte == b'\n');
-    end.unwrap_or(rest.len())
-}
-
-/// Where the first line after the first one begins that may begin a record: with a bracket, after `indent_max` bytes of white space at most.
-fn next_record(text: &[u8], indent_max: usize) -> Option<usize> {
-    let mut start = 0;
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let inside = line.trim_ascii_start();
-        let begins = inside.first().is_some_and(|byte| begins_value(*byte));
-        if start > 0 && begins && line.len() - inside.len() <= indent_max {
-            return Some(start);
-        }
-        start += line.len();
-    }
-    None
 }
 
 #[cfg(test)]

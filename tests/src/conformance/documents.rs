@@ -321,7 +321,7 @@ pub const ROWS: &[&str] = &[
     "6 durable", "6 queue", "6 units", "6 process items", "6 times", "10 times", "6 retention",
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
-    "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
+    "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "10 batch", "7 history", "7 actions", "7 keys",
     "q rows", "q parameters", "q key", "q workspaces", "q holds", "q preview", "q fleet", "q metrics", "q top",
     "q processes", "q timeline", "q advice",
     "q events", "q export",

@@ -71,20 +71,22 @@ fn good(kind: Kind) -> Vec<(String, String)> {
             .collect::<Vec<_>>()
     };
     match kind {
-        Int32 => same(&["0", "1", "-1", "2147483647", "-2147483648"])
-            .into_iter()
-            .chain(with_zeros(&["7", "-2147483648"]))
-            .collect(),
-        Int64 => same(&[
-            "0",
-            "-1",
-            "9007199254740993",
-            "9223372036854775807",
-            "-9223372036854775808",
-        ])
-        .into_iter()
-        .chain(with_zeros(&["4294967296", "9223372036854775807"]))
-        .collect(),
+        Int32 => [
+            same(&["0", "1", "-1", "2147483647", "-2147483648"]),
+            with_zeros(&["7", "-2147483648"]),
+        ]
+        .concat(),
+        Int64 => [
+            same(&[
+                "0",
+                "-1",
+                "9007199254740993",
+                "9223372036854775807",
+                "-9223372036854775808",
+            ]),
+            with_zeros(&["4294967296", "9223372036854775807"]),
+        ]
+        .concat(),
         Float => same(&[
             "0",
             "1",
@@ -117,11 +119,12 @@ fn good(kind: Kind) -> Vec<(String, String)> {
 }
 
 /// Integers with a fraction of zeros, as PowerShell 5.1 writes large ones.
-fn with_zeros(integers: &'static [&'static str]) -> impl Iterator<Item = (String, String)> {
+fn with_zeros(integers: &[&str]) -> Vec<(String, String)> {
     let zeros = [".0", ".000000000000000000000"];
-    integers.iter().flat_map(move |integer| {
+    let each = integers.iter().flat_map(|integer| {
         zeros.map(|zeros| (format!("{integer}{zeros}"), (*integer).to_owned()))
-    })
+    });
+    each.collect()
 }
 
 fn long_text(length: usize) -> (String, String) {

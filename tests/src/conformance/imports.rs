@@ -17,6 +17,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         bulk_lines(),
         bulk_array(),
+        bulk_shapes(),
         more_than_a_part(),
         bulk_first_byte(),
         bulk_errors(),
@@ -80,6 +81,35 @@ fn bulk_array() -> Case {
     Case::new(ROW, "a JSON array")
         .call(bulk("application/json", array).gives(report(2, 0, "")))
         .call(bulk("application/json", "[]").gives(report(0, 0, "")))
+        .call(all(&[full("ws-1"), workspace("ws-2")]))
+}
+
+/// The same two records in every shape.
+fn bulk_shapes() -> Case {
+    let one = details(&full("ws-1"));
+    let two = details(&workspace("ws-2"));
+    let pretty = two
+        .replace(',', ",\n  ")
+        .replace('{', "{\n  ")
+        .replace('}', "\n}");
+    let mut case = Case::new(ROW, "JSON in every shape");
+    for text in [
+        format!("{one}{two}"),
+        format!("{one}\n{pretty}\n"),
+        format!("{one},\n{two},\n"),
+        format!("[{one}]\n[{two}]"),
+        format!(
+            r#"{{"workSpaces":[{one}],"nextToken":"t"}}{{"workSpaces":[{two}],"nextToken":null}}"#
+        ),
+        format!(r#"{{"Workspaces":{one}}}{{"rows":[{two}],"count":1}}"#),
+        format!(r#"[{{"items":[{one}]}},{{"value":[{two}],"Count":1}}]"#),
+    ] {
+        case = case
+            .call(bulk("application/json", &*text).gives(report(2, 0, "")))
+            .call(bulk(NDJSON, &*text).gives(report(2, 0, "")))
+            .call(bulk("", text).gives(report(2, 0, "")));
+    }
+    case.call(bulk("application/json", &*one).gives(report(1, 0, "")))
         .call(all(&[full("ws-1"), workspace("ws-2")]))
 }
 

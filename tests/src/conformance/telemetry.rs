@@ -6,7 +6,14 @@ use super::fixtures::{activity, processes, startup, stats};
 
 /// Every case of this area.
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = vec![batch(), batch_errors(), batch_sizes()];
+    let mut cases = vec![
+        batch(),
+        batch_errors(),
+        batch_shapes(),
+        batch_of_shippers(),
+        batch_of_nothing(),
+        batch_sizes(),
+    ];
     cases.extend(RECORDS.iter().map(|record| pages(record.history)));
     cases.extend(RECORDS.iter().map(|record| range(record.history)));
     cases.push(parameters());
@@ -110,6 +117,100 @@ fn batch_errors() -> Case {
         hundred.join(",")
     )))
     .call(call("GET - /api/Stats/queue/count").gives("3"))
+}
+
+/// The same two records in every shape, by any content type, with a key that may ingest alone.
+fn batch_shapes() -> Case {
+    let one = r#"{"stats":{"id":1,"instanceId":"i"}}"#;
+    let two = r#"{"activity":{"activity":"Lock","instanceId":"i"}}"#;
+    let pretty = "{\n  \"stats\": {\n    \"id\": 1,\n    \"instanceId\": \"i\"\n  }\n}\n";
+    let shapes = [
+        ("application/json", format!("[{one},{two}]")),
+        (
+            "application/json; charset=utf8",
+            format!("[\n  {one},\n  {two}\n]\n"),
+        ),
+        ("application/json", format!("{one}{two}")),
+        ("text/plain", format!("{pretty}{two}")),
+        ("", format!("{one}\r\n\r\n{two}")),
+        ("application/stream+json", format!("[{one}]\n[{two}]\n")),
+        (
+            "application/json-seq",
+            format!("\u{1e}{one}\n\u{1e}{two}\n"),
+        ),
+        (
+            "application/x-www-form-urlencoded",
+            format!("{one},\n{two}"),
+        ),
+    ];
+    let mut case = Case::new("10 batch", "in every shape");
+    for (content_type, body) in shapes {
+        let post = call("POST ingest /operator/telemetry").body(content_type, body);
+        case = case.call(post.gives(r#"{"accepted":2,"rejected":0,"errors":[],"warnings":[]}"#));
+    }
+    let cut = format!("{one}\n{{\"stats\":{{\"id\":\n{two}\n{{\"stats\":{{\"username\":\"j\n{one}");
+    case.call(post(cut).gives_json(
+        r#"{"accepted":3,"rejected":2,"errors":[{"line":2,"message":"«_»"},{"line":4,"message":"«_»"}],"warnings":[]}"#,
+    ))
+}
+
+/// What shippers add is ignored with a warning; with `stream` a record needs no name.
+fn batch_of_shippers() -> Case {
+    let warned = |count: u64, warnings: &[(u64, &str)]| {
+        let warnings = warnings
+            .iter()
+            .map(|(line, name)| format!(r#"{{"line":{line},"message":"unknown member {name}"}}"#));
+        let warnings: Vec<_> = warnings.collect();
+        let warnings = warnings.join(",");
+        format!(r#"{{"accepted":{count},"rejected":0,"errors":[],"warnings":[{warnings}]}}"#)
+    };
+    let wrapped = "{\"date\":1763650000.5,\"stats\":{\"id\":1}}\n{\"host\":{\"name\":\"x\"},\"DATE\":1,\"stats\":{}}";
+    let bare = "[{\"instanceId\":\"i\",\"date\":1},{\"stats\":{\"id\":2}}]";
+    let named = |stream: &str| {
+        let line = format!("POST ingest /operator/telemetry?STREAM={stream}");
+        move |body: &str| call(&line).body("application/json", body)
+    };
+    let refused = "The value 'logs' is not valid. Send one of stats, activity, startup, processes.";
+    Case::new("10 batch", "as shippers send it")
+        .call(post(wrapped).gives(warned(2, &[(1, "date"), (2, "host")])))
+        .call(named("Stats")(bare).gives(warned(2, &[(1, "date")])))
+        .call(named("activity")(r#"{"activity":"Logon","username":"j"}"#).gives(warned(1, &[])))
+        .call(named("startup")("{\"totalMs\":5}{\"totalMs\":6}").gives(warned(2, &[])))
+        .call(named("PROCESSES")(r#"{"processes":[{"processName":"a"}]}"#).gives(warned(1, &[])))
+        .call(named("processes")(r#"{"processes":{"processes":[]}}"#).gives(warned(1, &[])))
+        .call(named("")(r#"{"stats":{}}"#).gives(warned(1, &[])))
+        .call(
+            named("logs")("{}")
+                .refused("InvalidParameter")
+                .error("stream", refused),
+        )
+        .call(named("stats")(r#"{"activity":{}}"#).refused("InvalidBody"))
+        .call(named("stats")(r#"{"records":[{"id":1}]}"#).refused("InvalidBody"))
+        .call(call("GET - /api/Stats/queue/count").gives("10"))
+}
+
+/// Shippers take 2xx for delivered, so nothing accepted is no success.
+fn batch_of_nothing() -> Case {
+    let mut case = Case::new("10 batch", "of which nothing is accepted");
+    for body in [
+        r#"{"instanceId":"i","processorInUse":1}"#,
+        r#"{"records":[{"stats":{}}]}"#,
+        r#"{"stats":{},"activity":{}}"#,
+        "<html><body>502</body></html>",
+        "[]",
+        "[",
+        "x",
+        "\u{1f}\u{8b}",
+    ] {
+        case = case.call(post(body).refused("InvalidBody"));
+    }
+    let comma = r#"{"stats":{"processorInUse":1,5}}"#;
+    let message = "$.stats: key must be a string, at line 1, byte 30. A decimal comma is not JSON: write 1.5 for 1,5.";
+    let nothing = r#"{"accepted":0,"rejected":0,"errors":[],"warnings":[]}"#;
+    case.call(post(comma).refused("InvalidBody").error("line 1", message))
+        .call(post(" \r\n\t").gives(nothing))
+        .call(post("").gives(nothing))
+        .call(call("GET - /api/Stats/queue/count").gives("0"))
 }
 
 /// 8 MiB, to the byte.

@@ -116,7 +116,63 @@ proptest! {
             prop_assert_eq!(found.queue_count(), expected.queue_count());
         }
     }
+
+    #[test]
+    fn batch_in_any_shape_and_cut_anywhere_is_the_same_batch(
+        texts in proptest::collection::vec(0..RECORDS.len(), 1..8),
+        shape in 0..SHAPES.len(),
+        pretty in any::<bool>(),
+        cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..6),
+    ) {
+        let compact: Vec<_> = texts.iter().map(|text| RECORDS[*text].0).collect();
+        let (expected, head) = engine(|_| {});
+        let answer = whole(&expected, &head, compact.join("\n").as_bytes());
+        let (begin, between, end) = SHAPES[shape];
+        let indented: Vec<_> = texts.iter().map(|text| RECORDS[*text].1).collect();
+        let shaped = if pretty { indented } else { compact };
+        let body = [begin, &shaped.join(between), end].concat().into_bytes();
+        let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+        cuts.extend([0, body.len()]);
+        cuts.sort_unstable();
+        let pieces: Vec<_> = cuts.windows(2).map(|cut| &body[cut[0]..cut[1]]).collect();
+        let (found, head) = engine(|_| {});
+        let streamed = in_pieces(&found, &head, &pieces);
+        prop_assert_eq!(streamed.body(), answer.body());
+        prop_assert_eq!(records(&found), records(&expected));
+    }
 }
+
+/// Records in one line, and over several.
+const RECORDS: [(&str, &str); 4] = [
+    (
+        r#"{"stats":{"instanceId":"ä","id":1,"username":"a\"},{[\\"}}"#,
+        "{\n  \"stats\": {\n    \"instanceId\": \"ä\",\r\n    \"id\": 1,\n    \"username\": \"a\\\"},{[\\\\\"\n  }\n}",
+    ),
+    (
+        r#"{"activity":{"instanceId":"ä","activity":"}{"}}"#,
+        "{\"activity\":\n{\"instanceId\":\"ä\",\n\"activity\":\"}{\"}\n}",
+    ),
+    (
+        r#"{"processes":{"instanceId":"ä","processes":[{"processName":"a"},{"processName":"]"}]}}"#,
+        "{\n\"processes\":\n{\n\"instanceId\":\"ä\",\n\"processes\":\n[\n{\n\"processName\":\"a\"\n},\n{\"processName\":\"]\"}\n]\n}\n}",
+    ),
+    (
+        r#"{"startup":{"instanceId":"ä"}}"#,
+        "{\n\t\"startup\"\n: {\n\t\t\"instanceId\": \"ä\"\n\t}\n}",
+    ),
+];
+
+/// What is before, between and after the records.
+const SHAPES: [(&str, &str, &str); 8] = [
+    ("", "\r\n", ""),
+    ("", "", ""),
+    ("", " \t", "\n"),
+    ("[", ",", "]"),
+    ("[\n", "\n,\n", "\n]\n"),
+    ("[", "]\n[", "]"),
+    ("[[", "],[", "]]"),
+    ("\u{feff}", ",\n", ",\n"),
+];
 
 #[test]
 fn record_of_a_batch_is_bounded_and_a_longer_one_is_an_error_of_its_own() {

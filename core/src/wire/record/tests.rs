@@ -304,6 +304,10 @@ fn bare_record_of_a_batch_is_of_the_stream_that_is_named() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn bare_record_of_a_batch_with_an_error_says_where() {
     for (bare, text, path, message) in [
         (Stream::Stats, "{}", "$", "none of the members"),
         (
