@@ -297,12 +297,7 @@ fn walk(limit: u32, page: impl Fn(Option<&str>) -> WorkspacePage) -> Vec<Workspa
 fn is_newest(found: Option<&Received>, records: &[&Received], stream: Stream) {
     let of_stream = || records.iter().filter(|held| held.record.stream() == stream);
     let newest = of_stream().map(|held| sort_key(held)).max();
-    assert_eq!(
-        found.map(sort_key),
-        newest,
-        "newest of {}",
-        stream.name()
-    );
+    assert_eq!(found.map(sort_key), newest, "newest of {}", stream.name());
     assert!(
         found.is_none_or(|found| of_stream().any(|held| *held == found)),
         "{found:?} was never posted"
