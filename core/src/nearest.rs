@@ -5,9 +5,9 @@ const NAME_BYTES_MAX: usize = 64;
 /// Shorter names are in many others by chance.
 const PART_MIN: usize = 4;
 
-/// The name of `known` that `name` most likely means, compared without case, blanks, `_`, `.` and `-`. One that contains the other goes
-/// before one that is spelled alike: it has at least a third of its characters. Of names that are spelled alike, at most a third of the
-/// characters of the longer one differ.
+/// The name of `known` that `name` most likely means, compared without case, blanks, `_`, `.` and `-`: one with a single slip, else one that
+/// contains the other, of which that is at least a third, else one that is spelled alike: at most a third of the characters of the longer one
+/// differ.
 ///
 /// ```
 /// let known = ["computerName", "computeTypeName", "username", "state"];
@@ -38,7 +38,12 @@ fn nearest_of<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Optio
                 short.len() >= PART_MIN && 3 * short.len() >= long.len() && long.contains(&**short);
             let distance = strsim::osa_distance(&name, &other);
             let is_alike = distance.saturating_mul(3) <= long.len().max(3);
-            (contains || is_alike).then_some(((!contains, distance), known))
+            let rank = match (distance, contains) {
+                (0 | 1, _) => 0,
+                (_, true) => 1,
+                (_, false) => 2,
+            };
+            (contains || is_alike).then_some(((rank, distance), known))
         })
         .min_by_key(|(rank, _)| *rank)
         .map(|(_, known)| known)
@@ -89,5 +94,6 @@ mod tests {
             assert_eq!(nearest(name, FIELDS), meant, "{name}");
         }
         assert_eq!(nearest(&"state".repeat(20), FIELDS), None);
+        assert_eq!(nearest("form", ["format", "from"]), Some("from"));
     }
 }

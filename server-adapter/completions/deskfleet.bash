@@ -569,7 +569,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__import)
-            opts="-h --url --key-file --ca --client-cert --client-key --data --config --set --create --help"
+            opts="-h --url --key-file --ca --client-cert --client-key --data --config --set --create --dry-run --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -93,6 +93,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l data -d '
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d 'Make the store where there is none'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l dry-run -d 'Write nothing, and report what would be done and which name means which field'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l from -d 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces. For parquet the days of UTC in which this and `--to` lie are exported whole' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l to -d 'Records before this time, in the same forms; not for workspaces' -r

@@ -933,7 +933,7 @@ export type RunningMode = "AUTO_STOP" | "ALWAYS_ON" | "MANUAL" | (string & {});
  * - `read`: The Information GET endpoints, and the histories.
  * - `act`: The Actions endpoints and `RemoveWorkSpaceDbEntry`.
  * - `admin`: The operator surface; includes `read` and `act`.
- * - `ingest`: The Stats endpoints, where the host requires a key for them.
+ * - `ingest`: Telemetry batches, and the Stats endpoints where the host requires a key for them.
  */
 export type Scope = "read" | "act" | "admin" | "ingest";
 

@@ -18,7 +18,7 @@ pub enum Scope {
     Act,
     /// The operator surface; includes `read` and `act`.
     Admin,
-    /// The Stats endpoints, where the host requires a key for them.
+    /// Telemetry batches, and the Stats endpoints where the host requires a key for them.
     Ingest,
 }
 

@@ -51,6 +51,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet-provider' -ScriptBloc
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Carries the actions out; without it they are only printed')
             [CompletionResult]::new('--switch-running-mode', '--switch-running-mode', [CompletionResultType]::ParameterName, 'Lets a recovery reboot switch the running mode of a desktop that is always on, and back')
             [CompletionResult]::new('--no-sync', '--no-sync', [CompletionResultType]::ParameterName, 'Carries actions out and leaves the inventory alone')
+            [CompletionResult]::new('--inventory-only', '--inventory-only', [CompletionResultType]::ParameterName, 'Keeps the inventory as it is there, and does nothing else')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

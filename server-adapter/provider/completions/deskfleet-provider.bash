@@ -46,7 +46,7 @@ _deskfleet__provider() {
             return 0
             ;;
         deskfleet__subcmd__provider__subcmd__aws)
-            opts="-h --url --key-file --ca --apply --name --max-destructive --parallel --every --settle --listen --config --region --account --endpoint --endpoint-ca --rate --burst --scan-every --switch-running-mode --no-sync --help"
+            opts="-h --url --key-file --ca --apply --name --max-destructive --parallel --every --settle --listen --config --region --account --endpoint --endpoint-ca --rate --burst --scan-every --switch-running-mode --no-sync --inventory-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -49,6 +49,7 @@ complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aw
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l apply -d 'Carries the actions out; without it they are only printed'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l switch-running-mode -d 'Lets a recovery reboot switch the running mode of a desktop that is always on, and back'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l no-sync -d 'Carries actions out and leaves the inventory alone'
+complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l inventory-only -d 'Keeps the inventory as it is there, and does nothing else'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l url -d 'Address of the deskfleet server' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l key-file -d 'File with an API key of the server, of the scope admin' -r -F

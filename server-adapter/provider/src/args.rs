@@ -89,7 +89,7 @@ pub(super) struct AwsArgs {
     pub(super) no_sync: bool,
     /// Keeps the inventory as it is there, and does nothing else
     ///
-    /// It only describes desktops, so a role that can read is enough, and it leaves all actions alone, whoever ends them.
+    /// It only describes desktops, so a role that can read is enough, and it leaves all actions alone.
     #[arg(long, conflicts_with_all = ["apply", "no_sync", "switch_running_mode"])]
     pub(super) inventory_only: bool,
 }

@@ -227,7 +227,7 @@ pub(crate) struct ImportArgs {
     /// Make the store where there is none
     #[arg(long, conflicts_with = "url")]
     pub(crate) create: bool,
-    /// Write nothing: report what would be done, and which name means which field
+    /// Write nothing, and report what would be done and which name means which field
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -68,7 +68,7 @@ export function Running() {
  * @param {string} path
  * @param {string[]} lines
  * @param {AbortSignal} signal
- * @param {Record<string, unknown>} [query]
+ * @param {Record<string, boolean>} [query]
  */
 export async function sendLines(path, lines, signal, query) {
     for (let attempt = 1; ; attempt++) {
