@@ -14,9 +14,16 @@ const NODE_MIN: u32 = 20;
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    // Suites that start servers wait more than they work.
+    let threads = (2 * processors).to_string();
     let test = |of: &[&str]| {
         let arguments = [&["test", "--all-features", "--no-fail-fast"], of].concat();
-        run(cargo(&root, &arguments))
+        let mut test = cargo(&root, &arguments);
+        if std::env::var_os("RUST_TEST_THREADS").is_none() {
+            test.env("RUST_TEST_THREADS", &threads);
+        }
+        run(test)
     };
     let mut skipped = String::new();
     // What builds the npm package is compiled alone, with the features that `cargo wasm` compiles it with, so that it is compiled once.
