@@ -14,7 +14,7 @@ use deskfleet::Engine;
 use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
 use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 
 #[cfg(feature = "console")]
 use crate::console::files::File;
@@ -47,18 +47,20 @@ pub(crate) async fn respond<B>(
         return refusal;
     }
     let (head, _) = request.into_parts();
-    let content = content(page, context.shared, head.uri.path(), &head.headers);
+    if page == Page::OpenApi && openapi::asked(head.uri.query()).is_none() {
+        return context.refuse((
+            Code::InvalidParameter,
+            "The field version must be 3.0 or 3.1.",
+        ));
+    }
+    let content = content(page, context.shared, &head.uri, &head.headers);
     context.whole(content.await)
 }
 
-#[cfg_attr(
-    not(feature = "console"),
-    expect(unused_variables, reason = "all other pages have one path")
-)]
 async fn content(
     page: Page,
     shared: &ServerState,
-    path: &str,
+    uri: &Uri,
     headers: &HeaderMap,
 ) -> Response<Bytes> {
     let engine = &shared.engine;
@@ -82,11 +84,15 @@ async fn content(
             let text = shared.metrics.text(&figures, connections_max);
             page_response(StatusCode::OK, PROMETHEUS, text.into())
         }
-        Page::OpenApi => page_response(StatusCode::OK, JSON, openapi::document()),
+        Page::OpenApi => page_response(
+            StatusCode::OK,
+            JSON,
+            openapi::asked(uri.query()).unwrap_or_default(),
+        ),
         Page::Index => landing::index(headers),
         Page::Icon => landing::icon(),
         #[cfg(feature = "console")]
-        Page::Console => File::find(path)
+        Page::Console => File::find(uri.path())
             .map(|file| file.response(headers))
             .unwrap_or_default(),
     }

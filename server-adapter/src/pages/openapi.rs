@@ -1,5 +1,7 @@
 //! The OpenAPI document, which `cargo openapi` writes.
 
+mod version_3_0;
+
 use std::sync::LazyLock;
 
 use bytes::Bytes;
@@ -10,8 +12,31 @@ const DEFLATED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.d
 /// The length of `openapi.json`, in bytes.
 const LENGTH: usize = include_bytes!("../../openapi.json").len();
 
-/// The document; empty only if the build script wrote something else.
-pub(crate) fn document() -> Bytes {
+/// The document that a query asks for: in version 3.1, or with `version=3.0` in that; `None` where it asks for another one.
+pub(crate) fn asked(query: Option<&str>) -> Option<Bytes> {
+    let mut pairs = query.unwrap_or_default().split('&');
+    let value = pairs.find_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        (name.eq_ignore_ascii_case("version") && !value.is_empty()).then_some(value)
+    });
+    match value {
+        None | Some("3.1" | "3.1.0") => Some(document()),
+        Some("3.0" | "3.0.0" | "3.0.1" | "3.0.2" | "3.0.3") => Some(document_in_3_0()),
+        Some(_) => None,
+    }
+}
+
+fn document_in_3_0() -> Bytes {
+    static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+        let document = serde_json::from_slice(&document());
+        let document = document.map(|document| version_3_0::converted(&document));
+        document.map_or_else(|_| Bytes::new(), |document| document.to_string().into())
+    });
+    DOCUMENT.clone()
+}
+
+/// The document in version 3.1; empty only if the build script wrote something else.
+fn document() -> Bytes {
     static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
         let mut text = Vec::with_capacity(LENGTH);
         let mut inflate = Decompress::new(false);
@@ -26,6 +51,32 @@ mod tests {
     use crate::request::operation::OWN_ROUTES;
 
     use super::*;
+
+    #[test]
+    fn version_of_the_document_is_the_one_that_is_asked_for() {
+        let version = |query: &str| {
+            let document: serde_json::Value = serde_json::from_slice(&asked(Some(query))?).unwrap();
+            Some(document["openapi"].as_str().unwrap().to_owned())
+        };
+        for query in ["", "version=", "version=3.1", "x=1&VERSION=3.1.0"] {
+            assert_eq!(version(query).as_deref(), Some("3.1.0"), "{query}");
+        }
+        for query in ["version=3.0", "Version=3.0.3&version=3.1"] {
+            assert_eq!(version(query).as_deref(), Some("3.0.3"), "{query}");
+        }
+        for query in ["version=2.0", "version=3"] {
+            assert_eq!(version(query), None, "{query}");
+        }
+        let text = String::from_utf8(asked(Some("version=3.0")).unwrap().to_vec()).unwrap();
+        for word in [
+            "\"const\":",
+            "[\"string\",\"null\"]",
+            "\"contentSchema\"",
+            "{\"type\":\"null\"}",
+        ] {
+            assert!(!text.contains(word), "{word}");
+        }
+    }
 
     #[test]
     fn document_is_the_file_and_describes_every_own_route() {

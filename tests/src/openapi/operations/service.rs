@@ -250,7 +250,7 @@ pub(in crate::openapi) const PAGES: [Page; 6] = [
         id: "openapi",
         path: "/openapi.json",
         summary: "Read this document",
-        description: "The OpenAPI 3.1 document of this version of the server.",
+        description: "The OpenAPI 3.1 document of this version of the server. `?version=3.0` returns it in 3.0, for generators of clients that read no later one.",
         media_type: "application/json",
         responses: &[("200", "This document.", "")],
     },

@@ -1,0 +1,180 @@
+//! The OpenAPI document as version 3.0 has it, for generators of clients that read no later one: the words of JSON Schema that 3.0 has
+//! otherwise are written so, and those that it has not are left out.
+
+use serde_json::{Map, Value, json};
+
+/// The document in version 3.0, from that in 3.1.
+pub(super) fn converted(document: &Value) -> Value {
+    let mut converted = document.clone();
+    converted["openapi"] = json!("3.0.3");
+    if let Some(info) = converted["info"].as_object_mut() {
+        info.remove("summary");
+        if let Some(license) = info.get_mut("license").and_then(Value::as_object_mut) {
+            license.remove("identifier");
+        }
+    }
+    visit(&mut converted, Place::Object);
+    converted
+}
+
+/// What a value of the document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// An object of the specification.
+    Object,
+    /// A schema.
+    Schema,
+    /// Schemas by their names.
+    Schemas,
+}
+
+fn visit(value: &mut Value, place: Place) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                if place == Place::Schemas {
+                    visit(member, Place::Schema);
+                } else if let Some(below) = below(place, name) {
+                    visit(member, below);
+                }
+            }
+            if place == Place::Schema {
+                schema(members);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, place)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// What the member of that name is; `None` where it is of no schema.
+fn below(place: Place, name: &str) -> Option<Place> {
+    match (place, name) {
+        (Place::Object, "schemas") | (Place::Schema, "properties") => Some(Place::Schemas),
+        (Place::Object, "schema")
+        | (Place::Schema, "items" | "anyOf" | "oneOf" | "allOf" | "additionalProperties") => {
+            Some(Place::Schema)
+        }
+        (Place::Object, "example" | "examples") | (Place::Schema, _) => None,
+        (Place::Object, _) => Some(Place::Object),
+        (Place::Schemas, _) => Some(Place::Schema),
+    }
+}
+
+/// Converts a schema, those in it being converted.
+fn schema(schema: &mut Map<String, Value>) {
+    let is_null = |kind: &Value| *kind == "null";
+    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
+        let count = kinds.len();
+        kinds.retain(|kind| !is_null(kind));
+        let nullable = kinds.len() < count;
+        // 3.0 has one type; of several, any is allowed.
+        let kind = (kinds.len() == 1).then(|| kinds.remove(0));
+        match kind {
+            Some(kind) => schema.insert("type".to_owned(), kind),
+            None => schema.remove("type"),
+        };
+        if nullable {
+            schema.insert("nullable".to_owned(), json!(true));
+            allow_null(schema);
+        }
+    }
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        let count = choices.len();
+        choices.retain(|choice| !is_null(&choice["type"]));
+        if choices.len() < count {
+            schema.insert("nullable".to_owned(), json!(true));
+        }
+        if let Some(Value::Array(choices)) = schema.get("anyOf")
+            && choices.len() == 1
+            && let Some(only) = schema.remove("anyOf")
+        {
+            schema.insert("allOf".to_owned(), only);
+        }
+    }
+    if let Some(only) = schema.remove("const") {
+        schema.insert("enum".to_owned(), json!([only]));
+    }
+    if let Some(Value::Array(examples)) = schema.remove("examples")
+        && let Some(first) = examples.into_iter().next()
+    {
+        schema.insert("example".to_owned(), first);
+    }
+    for unknown in ["contentMediaType", "contentSchema", "contentEncoding"] {
+        schema.remove(unknown);
+    }
+    // Beside a reference nothing counts.
+    if schema.len() > 1
+        && let Some(reference) = schema.remove("$ref")
+    {
+        schema.insert("allOf".to_owned(), json!([{"$ref": reference}]));
+    }
+}
+
+/// A value that may be null and is one of a list: null is in the list.
+fn allow_null(schema: &mut Map<String, Value>) {
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_are_written_as_3_0_has_them() {
+        for (before, after) in [
+            (
+                json!({"type": ["string", "null"], "maxLength": 50}),
+                json!({"type": "string", "nullable": true, "maxLength": 50}),
+            ),
+            (
+                json!({"type": ["string", "null"], "enum": ["a"]}),
+                json!({"type": "string", "nullable": true, "enum": ["a", null]}),
+            ),
+            (json!({"type": ["string", "integer"]}), json!({})),
+            (
+                json!({"anyOf": [{"$ref": "#/x"}, {"type": "null"}], "description": "d"}),
+                json!({"allOf": [{"$ref": "#/x"}], "nullable": true, "description": "d"}),
+            ),
+            (
+                json!({"anyOf": [{"$ref": "#/x"}, {"type": "string"}]}),
+                json!({"anyOf": [{"$ref": "#/x"}, {"type": "string"}]}),
+            ),
+            (
+                json!({"$ref": "#/x", "description": "d"}),
+                json!({"allOf": [{"$ref": "#/x"}], "description": "d"}),
+            ),
+            (json!({"$ref": "#/x"}), json!({"$ref": "#/x"})),
+            (json!({"const": "a"}), json!({"enum": ["a"]})),
+            (
+                json!({"properties": {"const": {"const": 1}, "type": {"type": ["null", "array"], "items": {"const": 2}}}}),
+                json!({"properties": {"const": {"enum": [1]}, "type": {"type": "array", "nullable": true, "items": {"enum": [2]}}}}),
+            ),
+            (json!({"examples": ["a", "b"]}), json!({"example": "a"})),
+            (
+                json!({"type": "string", "contentMediaType": "x", "contentSchema": {}}),
+                json!({"type": "string"}),
+            ),
+        ] {
+            let document = json!({"components": {"schemas": {"examples": before}}});
+            assert_eq!(
+                converted(&document)["components"]["schemas"]["examples"],
+                after
+            );
+        }
+    }
+
+    #[test]
+    fn examples_stay_as_they_are() {
+        let media =
+            json!({"content": {"x": {"example": {"type": ["a", "null"]}, "schema": {"const": 1}}}});
+        let found = converted(&json!({ "paths": media }));
+        let media = &found["paths"]["content"]["x"];
+        assert_eq!(media["example"], json!({"type": ["a", "null"]}));
+        assert_eq!(media["schema"], json!({"enum": [1]}));
+    }
+}
