@@ -42,7 +42,7 @@ fn row(engine: &Engine) -> WorkspaceRow {
 fn newest(engine: &Engine) -> [Option<f64>; 3] {
     let cpu = |record: &Record| match record {
         Record::Stats(stats) => stats.processor_in_use.map(f64::from),
-        _ => None,
+        Record::Activity(_) | Record::Startup(_) | Record::Processes(_) => None,
     };
     let user = engine.user("jdoe").unwrap().unwrap();
     let page = engine

@@ -36,7 +36,7 @@ export interface ActivityRecord {
     username?: string | null;
     /** What happened, for example `Logon`. */
     activity?: string | null;
-    /** When it happened. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When it happened. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     activityTime?: string;
     /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
     instanceId?: string | null;
@@ -718,7 +718,7 @@ export interface ProcessReport {
     computeTypeName?: string | null;
     /** User who was logged on. */
     username?: string | null;
-    /** When the report was made. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When the report was made. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     createdDate?: string;
     /** The processes by name, at most 4096 items. */
     processes?: ProcessItem[];
@@ -788,7 +788,7 @@ export interface ReceivedActivityRecord {
     username?: string | null;
     /** What happened, for example `Logon`. */
     activity?: string | null;
-    /** When it happened. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When it happened. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     activityTime?: string;
     /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
     instanceId?: string | null;
@@ -804,7 +804,7 @@ export interface ReceivedProcessReport {
     computeTypeName?: string | null;
     /** User who was logged on. */
     username?: string | null;
-    /** When the report was made. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When the report was made. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     createdDate?: string;
     /** The processes by name, at most 4096 items. */
     processes?: ProcessItem[];
@@ -822,7 +822,7 @@ export interface ReceivedStartupRecord {
     computeTypeName?: string | null;
     /** User who logged on. */
     username?: string | null;
-    /** When the logon began. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When the logon began. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     baselineUtc?: string;
     /** Time to load the profile, in milliseconds. */
     profileMs?: number;
@@ -844,7 +844,7 @@ export interface ReceivedStatsRecord {
     id?: number;
     /** Compute type of the instance, for example `STANDARD`. */
     computeTypeName?: string | null;
-    /** When the statistics were taken. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When the statistics were taken. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     updatetime?: string;
     /** User who was logged on. */
     username?: string | null;
@@ -1091,7 +1091,7 @@ export interface StartupRecord {
     computeTypeName?: string | null;
     /** User who logged on. */
     username?: string | null;
-    /** When the logon began. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When the logon began. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     baselineUtc?: string;
     /** Time to load the profile, in milliseconds. */
     profileMs?: number;
@@ -1139,7 +1139,7 @@ export interface StatsRecord {
     id?: number;
     /** Compute type of the instance, for example `STANDARD`. */
     computeTypeName?: string | null;
-    /** When the statistics were taken. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When the statistics were taken. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     updatetime?: string;
     /** User who was logged on. */
     username?: string | null;
@@ -1273,7 +1273,7 @@ export interface UserActivity {
     username?: string | null;
     /** What happened, for example `Logon`. */
     activity?: string | null;
-    /** When it happened. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    /** When it happened. The time of receipt counts where this is absent or more than 5 minutes ahead. */
     activityTime?: string;
     /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
     instanceId?: string | null;
@@ -1516,6 +1516,8 @@ export interface WorkspaceRow {
     memoryP95: number | null;
     /** The share of its active time in which it was not overloaded, in percent. */
     healthScore: number | null;
+    /** Seconds that the clock of the desktop was ahead of that of the server in the newest statistics, which stand at their receipt for that; null where it was not more than 5 minutes ahead. */
+    clockAheadSeconds: number | null;
 }
 
 /** One page of rows. */

@@ -20,23 +20,13 @@ use super::sessions::Sessions;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Figures {
     pub(super) last_seen: Option<Timestamp>,
-    /// How far the clock that dated that record was ahead; 0 where it was not.
-    pub(super) seconds_ahead: u64,
+    pub(super) clock_ahead_seconds: Option<i64>,
     pub(super) cpu: Option<f64>,
     pub(super) memory: Option<f64>,
     pub(super) root_volume: Option<f64>,
     pub(super) user_volume: Option<f64>,
     pub(super) uptime_seconds: Option<i64>,
     pub(super) window: WindowFigures,
-}
-
-impl Figures {
-    /// `None` where the clock was not ahead.
-    pub(super) fn clock_ahead_seconds(&self) -> Option<i64> {
-        i64::try_from(self.seconds_ahead)
-            .ok()
-            .filter(|seconds| *seconds > 0)
-    }
 }
 
 /// The figures of a desktop in some days.
@@ -133,7 +123,7 @@ pub(super) fn health_score(days: &[DayRef<'_>]) -> Result<Option<f64>> {
 #[derive(Debug, Clone, Copy)]
 struct Packed {
     last_seen: i64,
-    seconds_ahead: u64,
+    clock_ahead_seconds: i64,
     uptime_seconds: i64,
     /// In the order of the fields; NaN for none.
     numbers: [f64; 8],
@@ -160,7 +150,7 @@ impl Packed {
         ] = numbers;
         Figures {
             last_seen: whole(self.last_seen).map(Timestamp::from_ticks),
-            seconds_ahead: self.seconds_ahead,
+            clock_ahead_seconds: whole(self.clock_ahead_seconds),
             cpu,
             memory,
             root_volume,
@@ -191,7 +181,7 @@ impl From<&Figures> for Packed {
         ];
         Self {
             last_seen: figures.last_seen.map_or(Self::NONE, Timestamp::ticks),
-            seconds_ahead: figures.seconds_ahead,
+            clock_ahead_seconds: figures.clock_ahead_seconds.unwrap_or(Self::NONE),
             uptime_seconds: figures.uptime_seconds.unwrap_or(Self::NONE),
             numbers: numbers.map(|number| number.unwrap_or(f64::NAN)),
         }
@@ -311,7 +301,10 @@ fn figures(row: &LatestRef<'_>) -> Figures {
     let value = |metric| row.value(metric).map(unstored);
     Figures {
         last_seen: row.stats.as_ref().map(|newest| newest.order.0),
-        seconds_ahead: row.stats.as_ref().map_or(0, |newest| newest.seconds_ahead),
+        clock_ahead_seconds: row.stats.as_ref().and_then(|newest| {
+            let seconds = i64::try_from(newest.seconds_ahead).ok();
+            seconds.filter(|seconds| *seconds > 0)
+        }),
         cpu: value(Metric::Cpu),
         memory: value(Metric::Memory),
         root_volume: value(Metric::RootVolume),

@@ -237,7 +237,7 @@ impl WorkspaceRow {
         self.root_volume = figures.root_volume;
         self.user_volume = figures.user_volume;
         self.uptime_seconds = figures.uptime_seconds;
-        self.clock_ahead_seconds = figures.clock_ahead_seconds();
+        self.clock_ahead_seconds = figures.clock_ahead_seconds;
         self.cpu_avg = figures.window.cpu_avg;
         self.cpu_p95 = figures.window.cpu_p95;
         self.memory_p95 = figures.window.memory_p95;
@@ -302,7 +302,7 @@ impl<'a> Candidate<'a, '_> {
             (None, LAST_SEEN) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
             (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
             (None, CLOCK_AHEAD_SECONDS) => {
-                let seconds = self.figures.clock_ahead_seconds();
+                let seconds = self.figures.clock_ahead_seconds;
                 seconds.map_or(Cell::Null, Cell::Int)
             }
             (None, _) => self.number(column).map_or(Cell::Null, Cell::Number),
@@ -413,7 +413,7 @@ mod tests {
                 root_volume: Some(3.0),
                 user_volume: Some(4.0),
                 uptime_seconds: Some(5),
-                seconds_ahead: 6,
+                clock_ahead_seconds: Some(6),
                 window: WindowFigures {
                     cpu_avg: Some(6.0),
                     cpu_p95: Some(7.0),

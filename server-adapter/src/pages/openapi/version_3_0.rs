@@ -6,8 +6,10 @@ use serde_json::{Map, Value, json};
 /// The document in version 3.0, from that in 3.1.
 pub(super) fn converted(document: &Value) -> Value {
     let mut converted = document.clone();
-    converted["openapi"] = json!("3.0.3");
-    if let Some(info) = converted["info"].as_object_mut() {
+    if let Some(version) = converted.get_mut("openapi") {
+        *version = json!("3.0.3");
+    }
+    if let Some(info) = converted.get_mut("info").and_then(Value::as_object_mut) {
         info.remove("summary");
         if let Some(license) = info.get_mut("license").and_then(Value::as_object_mut) {
             license.remove("identifier");
@@ -81,7 +83,7 @@ fn schema(schema: &mut Map<String, Value>) {
     }
     if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
         let count = choices.len();
-        choices.retain(|choice| !is_null(&choice["type"]));
+        choices.retain(|choice| !choice.get("type").is_some_and(is_null));
         if choices.len() < count {
             schema.insert("nullable".to_owned(), json!(true));
         }
