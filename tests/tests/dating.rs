@@ -100,6 +100,29 @@ fn clock_that_is_ahead_is_counted_and_shown() {
     assert_eq!(metric("deskfleet_records_late_total "), "1");
 }
 
+/// A record that was ahead and is sent again once its time is not ahead any more, in the same pass of filing or after it.
+#[test]
+fn retry_of_a_record_that_was_ahead_changes_nothing() {
+    for filed in [false, true] {
+        for wait in [60, 20 * 60, 7200] {
+            let (engine, clock) = open();
+            let record = [stats(Some(clock.now().plus_seconds(900)), 5)];
+            for _ in 0..3 {
+                engine.record_all(&record).unwrap();
+                if filed {
+                    engine.file_pending().unwrap();
+                }
+                clock.advance_seconds(wait);
+            }
+            engine.file_pending().unwrap();
+            let page = engine
+                .history(&HistoryQuery::new(Stream::Stats, "ws-1"))
+                .unwrap();
+            assert_eq!(page.records.len(), 1, "filed {filed}, {wait}");
+        }
+    }
+}
+
 #[test]
 fn percentage_outside_of_its_bounds_is_in_no_rollup() {
     let (engine, clock) = open();

@@ -11,6 +11,8 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 pub(crate) const TIME_FORM: &str =
     "Send a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h.";
 
+/// Digits of a number that is a time since 1970, at least: one with fewer is a part of something else, such as 20261120.
+const DIGITS_MIN: usize = 10;
 /// The least number that is a time in milliseconds since 1970; lesser ones are in seconds, up to the year 5138.
 const MILLISECONDS_MIN: i64 = 100_000_000_000;
 
@@ -45,7 +47,7 @@ pub(crate) const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
 
 /// A date-time, or a time before `now` such as `-24h`, `-7d` or `-1h30m`; `None` for anything else.
 ///
-/// Also as Grafana writes one: `now`, `now-24h`, or a number of milliseconds since 1970, or of seconds where it has at most 11 digits.
+/// Also as Grafana writes one: `now`, `now-24h`, or a number of milliseconds since 1970, or of seconds where it has 10 or 11 digits.
 ///
 /// ```
 /// let now = "2026-11-20T08:00:00Z".parse()?;
@@ -67,7 +69,8 @@ pub fn moment(text: &str, now: Timestamp) -> Option<Timestamp> {
 }
 
 fn since_1970(text: &str) -> Option<Timestamp> {
-    let number: i64 = text.parse().ok().filter(|number| *number >= 0)?;
+    let is_number = text.len() >= DIGITS_MIN && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number: i64 = is_number.then(|| text.parse().ok())??;
     let ticks = if number < MILLISECONDS_MIN {
         TICKS_PER_SECOND
     } else {
@@ -207,7 +210,8 @@ mod tests {
             ("now-24h", Some("2026-11-19T08:00:00Z")),
             ("1795161600123", Some("2026-11-20T08:00:00.123Z")),
             ("1795161600", Some("2026-11-20T08:00:00Z")),
-            ("0", Some("1970-01-01T00:00:00Z")),
+            ("20261120", None),
+            ("+1795161600", None),
             ("", None),
             ("now/d", None),
             ("now24h", None),

@@ -35,27 +35,57 @@ pub(crate) enum SessionChange {
 }
 
 impl SessionChange {
-    /// The change that an activity of this name is, by the last of its words: those of Windows (`SessionSwitchReason`: `SessionLogon`,
-    /// `RemoteDisconnect`) and what agents make of them (`Log off`, `user_login`). Letters count without case.
+    /// The change that an activity of this name is, by its last word: those of Windows (`SessionSwitchReason`: `SessionLogon`,
+    /// `RemoteDisconnect`) and what agents make of them (`Log off`, `user_logged_in`). Letters count without case. What failed is none.
     pub(crate) fn named(activity: &str) -> Option<Self> {
-        const BEGINS: [&[u8]; 5] = [b"logon", b"login", b"signin", b"connect", b"unlock"];
-        const ENDS: [&[u8]; 5] = [b"logoff", b"logout", b"signout", b"disconnect", b"lock"];
-        let letters = activity.bytes().rev().filter(u8::is_ascii_alphanumeric);
-        let mut last = [0; 10];
-        for (place, letter) in last.iter_mut().rev().zip(letters) {
-            *place = letter.to_ascii_lowercase();
-        }
-        let longest = |names: [&[u8]; 5]| {
-            let found = names.into_iter().filter(|name| last.ends_with(name));
-            found.map(<[u8]>::len).max()
+        let letters = activity.bytes().filter(u8::is_ascii_alphanumeric);
+        let name: Vec<u8> = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        let longest = |words: &[&str]| {
+            let found = words.iter().filter(|word| name.ends_with(word.as_bytes()));
+            found.map(|word| word.len()).max()
         };
-        match (longest(BEGINS), longest(ENDS)) {
-            (begins, ends) if begins > ends => Some(Self::Begins),
-            (None, None) => None,
-            _ => Some(Self::Ends),
+        let has_failed = FAILED.iter().any(|word| {
+            let mut places = name.windows(word.len());
+            places.any(|place| place == word.as_bytes())
+        });
+        let (begins, ends) = (longest(&BEGINS), longest(&ENDS));
+        if has_failed || longest(&NEITHER) > begins.max(ends) {
+            None
+        } else if begins > ends {
+            Some(Self::Begins)
+        } else {
+            ends.map(|_| Self::Ends)
         }
     }
 }
+
+const BEGINS: [&str; 10] = [
+    "logon",
+    "login",
+    "signin",
+    "connect",
+    "unlock",
+    "loggedon",
+    "loggedin",
+    "signedin",
+    "connected",
+    "unlocked",
+];
+const ENDS: [&str; 10] = [
+    "logoff",
+    "logout",
+    "signout",
+    "disconnect",
+    "lock",
+    "loggedoff",
+    "loggedout",
+    "signedout",
+    "disconnected",
+    "locked",
+];
+/// Words that end as one of those does.
+const NEITHER: [&str; 4] = ["clock", "block", "blocked", "unblock"];
+const FAILED: [&str; 4] = ["fail", "denied", "error", "reject"];
 
 #[cfg(test)]
 mod tests {
@@ -70,6 +100,9 @@ mod tests {
             "Reconnect",
             "sign-in",
             "user log on",
+            "Connected",
+            "user logged in",
+            "Unlocked",
         ] {
             assert_eq!(
                 SessionChange::named(name),
@@ -84,6 +117,10 @@ mod tests {
             "RemoteDisconnect",
             "log_out",
             "disconnect.",
+            "Disconnected",
+            "SessionLocked",
+            "Signed Out",
+            "screen lock",
         ] {
             assert_eq!(
                 SessionChange::named(name),
@@ -91,7 +128,16 @@ mod tests {
                 "{name}"
             );
         }
-        for name in ["", "Print", "Logon failed", "connected", "ock", "äö"] {
+        for name in [
+            "",
+            "Print",
+            "Logon failed",
+            "Failed Logon",
+            "AccessDenied: login",
+            "Clock",
+            "ock",
+            "äö",
+        ] {
             assert_eq!(SessionChange::named(name), None, "{name}");
         }
     }

@@ -10,7 +10,7 @@ const VERSION: u8 = 1;
 
 /// The rules by which this version applies mutations: what the tables hold after a log depends on them. An entry that was written by
 /// newer ones is not applied.
-pub(crate) const RULES: u16 = 3;
+pub(crate) const RULES: u16 = 4;
 
 /// Makes the body of an entry.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use crate::store::codec::damaged;
 use crate::store::fleet::workspaces;
 use crate::store::table::{Read, Table, Tables};
 use crate::store::telemetry::rows::{Bucket, NO_TEXT, Rows};
+use crate::timestamp::Timestamp;
 
 use super::daily;
 use super::day::DayRollup;
@@ -114,6 +115,19 @@ impl Changes {
         Ok(())
     }
 
+    /// Until when a record of the instance may repeat one that is filed at its receipt, as a clock was ahead.
+    pub(crate) fn ahead_until(
+        &mut self,
+        read: &impl Read,
+        bucket: Bucket<'_>,
+    ) -> Result<Option<Timestamp>> {
+        if bucket.instance.is_empty() {
+            return Ok(None);
+        }
+        let latest = row_of(&mut self.latest, read, latest::key(bucket.instance), bucket)?;
+        Ok(latest.ahead_until())
+    }
+
     fn add_instance(
         &mut self,
         read: &impl Read,
@@ -123,10 +137,7 @@ impl Changes {
         samples: &[Sample],
     ) -> Result<()> {
         let key = latest::key(bucket.instance);
-        let latest = self.latest.row(key.clone(), |key| {
-            let known = Latest::get(read, key)?;
-            Ok(known.unwrap_or_else(|| Latest::new(bucket.instance, bucket.day)))
-        })?;
+        let latest = row_of(&mut self.latest, read, key.clone(), bucket)?;
         if bucket.day > latest.day {
             let ended = std::mem::take(&mut latest.rollup);
             self.daily.put(daily::key(latest.day, &key), ended);
@@ -139,7 +150,10 @@ impl Changes {
             if bucket.stream == Stream::Activity
                 && let Some(change) = rows.session_change(row)
             {
-                latest.note_session(rows.filed_at(row), change);
+                latest.note_session((rows.order(row), change));
+            }
+            if rows.seconds_ahead(row) > 0 {
+                latest.note_ahead(rows.sent(row));
             }
         }
         let newest = samples.iter().map(|sample| sample.at).max();
@@ -219,6 +233,19 @@ impl Changes {
         self.hourly.encode(Table::Hourly, &mut rows, hourly);
         rows
     }
+}
+
+/// The latest values of the instance of `bucket`, at its key.
+fn row_of<'c>(
+    latest: &'c mut Changed<Latest>,
+    read: &impl Read,
+    key: Vec<u8>,
+    bucket: Bucket<'_>,
+) -> Result<&'c mut Latest> {
+    latest.row(key, |key| {
+        let known = Latest::get(read, key)?;
+        Ok(known.unwrap_or_else(|| Latest::new(bucket.instance, bucket.day)))
+    })
 }
 
 impl RollupRows {

@@ -96,7 +96,12 @@ impl DayRollup {
     pub(super) fn add_activity(&mut self, at: Timestamp, change: Option<SessionChange>) {
         match change {
             Some(SessionChange::Begins) => self.slots.began.insert(slot(at)),
-            Some(SessionChange::Ends) => self.slots.ended.insert(slot(at)),
+            // One that ends with a slot ends in it.
+            Some(SessionChange::Ends) => {
+                let last = Timestamp::from_ticks(at.ticks() - 1);
+                let last = if last.day() == at.day() { last } else { at };
+                self.slots.ended.insert(slot(last));
+            }
             None => {}
         }
         if let Some(count) = self.activities.get_mut(slot(at) / HOUR) {

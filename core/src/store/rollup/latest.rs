@@ -39,6 +39,9 @@ pub(crate) struct Newest<T> {
     pub(crate) values: [Option<i64>; VALUES],
 }
 
+/// An Activity record that begins or ends a session: its place in history, and which of both it does.
+pub(crate) type SessionEvent = (HistoryOrder, SessionChange);
+
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Latest {
@@ -47,7 +50,8 @@ pub(super) struct Latest {
     /// The newest filed time of any record.
     seen: Timestamp,
     stats: Option<Newest<String>>,
-    session: Option<(Timestamp, SessionChange)>,
+    session: Option<SessionEvent>,
+    ahead_until: Option<Timestamp>,
     pub(super) day: u32,
     pub(super) rollup: DayRollup,
 }
@@ -64,6 +68,7 @@ impl Latest {
             seen: Timestamp::MIN,
             stats: None,
             session: None,
+            ahead_until: None,
             day,
             rollup: DayRollup::default(),
         }
@@ -98,8 +103,18 @@ impl Latest {
     }
 
     /// Notes an Activity record that begins or ends a session, where it is the newest.
-    pub(super) fn note_session(&mut self, at: Timestamp, change: SessionChange) {
-        self.session = self.session.max(Some((at, change)));
+    pub(super) fn note_session(&mut self, event: SessionEvent) {
+        self.session = self.session.max(Some(event));
+    }
+
+    /// Notes the time in a record that is filed at its receipt, as a clock was ahead.
+    pub(super) fn note_ahead(&mut self, sent: Option<Timestamp>) {
+        self.ahead_until = self.ahead_until.max(sent);
+    }
+
+    /// Until when a record may repeat one that is filed at its receipt.
+    pub(super) fn ahead_until(&self) -> Option<Timestamp> {
+        self.ahead_until
     }
 
     /// Adds what another row says of the same instance; returns the day that is not its newest, to be added elsewhere.
@@ -109,9 +124,8 @@ impl Latest {
         if let Some(newest) = other.stats.take() {
             self.note_newest(newest);
         }
-        if let Some((at, change)) = other.session {
-            self.note_session(at, change);
-        }
+        self.session = self.session.max(other.session);
+        self.note_ahead(other.ahead_until);
         if other.day > self.day {
             std::mem::swap(&mut self.day, &mut other.day);
             std::mem::swap(&mut self.rollup, &mut other.rollup);
@@ -140,10 +154,12 @@ impl Latest {
             let values = newest.values.iter().flatten();
             values.for_each(|value| encoder.signed(*value));
         });
-        encoder.option(self.session, |encoder, (at, change)| {
+        encoder.option(self.session, |encoder, ((at, received_at), change)| {
             encoder.time(at);
+            encoder.signed(received_at.ticks().wrapping_sub(at.ticks()));
             encoder.variant(&SESSION_CHANGES, &change);
         });
+        encoder.option_time(self.ahead_until);
         encoder.varint(self.day.into());
         self.rollup.encode(&mut encoder);
         encoder.finish()
@@ -158,8 +174,10 @@ pub(crate) struct LatestRef<'v> {
     /// The newest filed time of any record.
     pub(crate) seen: Timestamp,
     pub(crate) stats: Option<Newest<&'v str>>,
-    /// The newest Activity record that began or ended a session: when it was filed, and which of both it did.
-    pub(crate) session: Option<(Timestamp, SessionChange)>,
+    /// The newest Activity record that began or ended a session.
+    pub(crate) session: Option<SessionEvent>,
+    /// The latest time in a record that is filed at its receipt, as a clock was ahead: until then one may repeat it.
+    pub(crate) ahead_until: Option<Timestamp>,
     /// Its newest day.
     pub(crate) day: u32,
     pub(crate) rollup: DayRef<'v>,
@@ -171,17 +189,18 @@ impl<'v> LatestRef<'v> {
         let version = read_version(&mut decoder)?;
         let (name, seen) = (decoder.text()?, decoder.time()?);
         let stats = decoder.option(|decoder| newest(decoder, version, name))?;
-        let session = if version > 1 {
-            decoder.option(|decoder| Ok((decoder.time()?, decoder.variant(&SESSION_CHANGES)?)))?
-        } else {
-            None
-        };
+        let (mut session, mut ahead_until) = (None, None);
+        if version > 1 {
+            session = decoder.option(session_event)?;
+            ahead_until = decoder.option_time()?;
+        }
         let day = u32::try_from(decoder.varint()?).map_err(|_| damaged())?;
         let row = Self {
             name,
             seen,
             stats,
             session,
+            ahead_until,
             day,
             rollup: DayRef::read(day, &mut decoder)?,
         };
@@ -207,10 +226,18 @@ impl<'v> LatestRef<'v> {
                 values: newest.values,
             }),
             session: self.session,
+            ahead_until: self.ahead_until,
             day: self.day,
             rollup: self.rollup.into_rollup()?,
         })
     }
+}
+
+fn session_event(decoder: &mut Decoder<'_>) -> Result<SessionEvent> {
+    let at = decoder.time()?;
+    let received_at = at.ticks().wrapping_add(decoder.signed()?);
+    let change = decoder.variant(&SESSION_CHANGES)?;
+    Ok(((at, Timestamp::from_ticks(received_at)), change))
 }
 
 fn read_version(decoder: &mut Decoder<'_>) -> Result<u8> {

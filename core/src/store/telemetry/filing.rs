@@ -256,7 +256,11 @@ impl<R: Read> Preparation<'_, R> {
     /// so on, so a record is written again only a few times until its part is full.
     fn add_bucket(&mut self, prefix: &[u8], mut order: Vec<u32>) -> Result<()> {
         let (mut heads, mut values) = history::growing(self.read, prefix, order.len())?;
-        history::drop_repetitions(self.read, &heads, self.rows, &mut order)?;
+        let bucket = self
+            .rows
+            .bucket(order.first().map_or(0, |row| *row as usize));
+        let ahead_until = self.rollups.ahead_until(self.read, bucket)?;
+        history::drop_repetitions(self.read, &heads, self.rows, &mut order, ahead_until)?;
         let end = self.rows.mark();
         if order.is_empty() {
             return Ok(());

@@ -7,6 +7,7 @@ use std::ops::Bound;
 
 use crate::error::Result;
 use crate::model::Stream;
+use crate::store::rollup::latest;
 #[cfg(test)]
 use crate::store::table::KeyRange;
 use crate::store::table::{Read, Step, Table, Tables, after_prefix};
@@ -225,17 +226,22 @@ pub(super) fn day_heads(
     Ok(heads)
 }
 
-/// Removes from `order`, rows of one bucket as they arrived, those that repeat an earlier one or a record in `heads`.
+/// Removes from `order`, rows of one bucket as they arrived, those that repeat an earlier one or a record in `heads`. `ahead_until` is what the
+/// latest values of the instance say.
 pub(super) fn drop_repetitions(
     read: &impl Read,
     heads: &[PartHead],
     rows: &mut Rows,
     order: &mut Vec<u32>,
+    ahead_until: Option<Timestamp>,
 ) -> Result<()> {
-    // A record by a clock that is ahead is filed at its receipt: it may repeat one anywhere on its day.
-    let anywhere = order
-        .iter()
-        .any(|row| rows.seconds_ahead(*row as usize) > 0);
+    // A record by a clock that is ahead is filed at its receipt: it may repeat one anywhere on its day. So may one that is sent again once
+    // the time in it is not ahead any more.
+    let anywhere = order.iter().any(|row| {
+        let row = *row as usize;
+        let was_ahead = ahead_until.is_some_and(|until| rows.sent(row) <= Some(until));
+        was_ahead || rows.seconds_ahead(row) > 0
+    });
     let filed = || order.iter().map(|row| rows.filed_at(*row as usize));
     let span = filed().min().zip(filed().max()).filter(|_| !anywhere);
     // Nearly always each is newer than the one before, and than what is filed.
@@ -308,8 +314,10 @@ pub(crate) fn fresh(read: &impl Read, rows: &mut Rows) -> Result<Vec<u32>> {
     let mut fresh = Vec::with_capacity(rows.len());
     for mut order in rows.buckets() {
         let Some(first) = order.first() else { continue };
-        let heads = heads(read, rows.bucket(*first as usize))?;
-        drop_repetitions(read, &heads, rows, &mut order)?;
+        let bucket = rows.bucket(*first as usize);
+        let heads = heads(read, bucket)?;
+        let ahead_until = latest::with_row(read, bucket.instance, |row| Ok(row.ahead_until))?;
+        drop_repetitions(read, &heads, rows, &mut order, ahead_until.flatten())?;
         fresh.extend_from_slice(&order);
     }
     Ok(fresh)

@@ -12,10 +12,9 @@ use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
 use crate::model::row::{Decimal, rounded, row};
-use crate::model::{
-    Column, ComputeType, Metric, Paging, Question, Rows, RunningMode, SessionChange,
-};
+use crate::model::{Column, ComputeType, Metric, Paging, Question, Rows, RunningMode};
 use crate::store::fleet::workspaces::{self as stored, EntryRef};
+use crate::store::rollup::latest::SessionEvent;
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, latest, unstored};
 use crate::store::table::Step;
 use crate::timestamp::{TICKS_PER_DAY, TICKS_PER_SECOND, Timestamp};
@@ -286,7 +285,7 @@ impl Page<'_> {
     fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
         let compute_type = entry.compute_type().and_then(ComputeType::named);
         let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
-        let sessions = record.sessions(self.begin);
+        let sessions = Sessions::at(self.begin, record.session);
         let used = Use::of_days(sessions, record.days.iter().map(|(_, slots)| slots));
         let seconds = self.seconds(entry, record);
         let timeout = self.cost.auto_stop_timeout.as_secs() / 60;
@@ -332,7 +331,7 @@ struct Record {
     has_reported: bool,
     had_user: bool,
     /// The newest Activity record that began or ended a session.
-    session: Option<(Timestamp, SessionChange)>,
+    session: Option<SessionEvent>,
     /// The days with records, in order.
     days: Vec<(u32, DaySlots)>,
     /// The greatest 95th percentile of a day, in hundredths.
@@ -355,12 +354,6 @@ impl Record {
         self.cpu = self.cpu.max(p95(Metric::Cpu)?);
         self.memory = self.memory.max(p95(Metric::Memory)?);
         Ok(())
-    }
-
-    /// The sessions at the begin of the window.
-    fn sessions(&self, begin: Timestamp) -> Sessions {
-        let before = self.session.filter(|(at, _)| *at < begin);
-        Sessions::after(before.map(|(_, change)| change == SessionChange::Begins))
     }
 
     fn bill(&self, mut sessions: Sessions, timeout: u64, end: Timestamp) -> Bill {

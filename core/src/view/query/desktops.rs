@@ -8,6 +8,7 @@ use crate::model::Metric;
 use crate::model::identity::folded;
 use crate::model::row::rounded;
 use crate::store::fleet::workspaces::{self, EntryRef};
+use crate::store::rollup::latest::SessionEvent;
 use crate::store::rollup::{DayRef, Histogram, LatestRef, Summary, latest, scan_window, unstored};
 use crate::store::table::{ALL_KEYS, Snapshot, Step};
 use crate::timestamp::Timestamp;
@@ -64,8 +65,12 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// What the rollups of its days say.
-    pub(super) fn figures(&self, days: &[DayRef<'_>]) -> Result<WindowFigures> {
+    /// What the rollups of its days say, and the newest activity that begins or ends a session.
+    pub(super) fn figures(
+        &self,
+        days: &[DayRef<'_>],
+        session: Option<SessionEvent>,
+    ) -> Result<WindowFigures> {
         let mut figures = WindowFigures::default();
         let p95 = |metric| -> Result<Option<f64>> { Ok(quantile(days, metric, 95)?.map(unstored)) };
         for wanted in &self.wanted {
@@ -76,7 +81,7 @@ impl Window {
                 }
                 WindowFigure::CpuP95 => figures.cpu_p95 = p95(Metric::Cpu)?,
                 WindowFigure::MemoryP95 => figures.memory_p95 = p95(Metric::Memory)?,
-                WindowFigure::HealthScore => figures.health_score = health_score(days)?,
+                WindowFigure::HealthScore => figures.health_score = health_score(days, session)?,
             }
         }
         Ok(figures)
@@ -107,15 +112,20 @@ pub(super) fn quantile(days: &[DayRef<'_>], metric: Metric, percent: u64) -> Res
     Ok(Some(value.clamp(bounds.min, bounds.max)))
 }
 
-/// The health score of a desktop in some days; `None` while nobody used it.
-pub(super) fn health_score(days: &[DayRef<'_>]) -> Result<Option<f64>> {
+/// The health score of a desktop in some days, by the newest activity that begins or ends a session; `None` while nobody used it.
+pub(super) fn health_score(
+    days: &[DayRef<'_>],
+    session: Option<SessionEvent>,
+) -> Result<Option<f64>> {
     // They are given newest first.
     let slots: Vec<_> = days
         .iter()
         .rev()
         .map(DayRef::slots)
         .collect::<Result<_>>()?;
-    let used = Use::of_days(Sessions::default(), &slots);
+    let first = days.last().map_or(0, |day| day.day);
+    let sessions = Sessions::at(Timestamp::from_day(first), session);
+    let used = Use::of_days(sessions, &slots);
     Ok(used.health_score().and_then(rounded))
 }
 
@@ -207,7 +217,9 @@ impl Desktops {
             ..Self::default()
         };
         let mut add = |key: &[u8], row: &LatestRef<'_>, days: &[DayRef<'_>]| {
-            let window = window.map(|window| window.figures(days)).transpose()?;
+            let window = window
+                .map(|window| window.figures(days, row.session))
+                .transpose()?;
             all.keys.extend_from_slice(key);
             let figures = Figures {
                 window: window.unwrap_or_default(),

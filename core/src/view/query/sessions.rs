@@ -3,33 +3,43 @@
 //! An agent that runs as a service names the owner of a desktop all day long. So where logons and logoffs are posted they decide, and a
 //! Stats record only says that the desktop ran.
 
+use crate::model::SessionChange;
+use crate::store::rollup::latest::SessionEvent;
 use crate::store::rollup::{DaySlots, Slots};
+use crate::timestamp::Timestamp;
 
 /// Follows the session of a desktop over its days, which are given in order.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sessions {
     /// Whether a session is open; `None` while no activity has said so.
     open: Option<bool>,
+    /// Whether a Stats record has named a user: then one that names none says that nobody is there, also where a logoff was lost.
+    names_users: bool,
 }
 
 impl Sessions {
-    /// At the begin of a day before which the last activity left a session open, or none; `None` where there was none.
-    pub(crate) fn after(open: Option<bool>) -> Self {
-        Self { open }
+    /// At `begin`, by the newest activity that begins or ends a session.
+    pub(crate) fn at(begin: Timestamp, newest: Option<SessionEvent>) -> Self {
+        let before = newest.filter(|((at, _), _)| *at < begin);
+        Self {
+            open: before.map(|(_, change)| change == SessionChange::Begins),
+            names_users: false,
+        }
     }
 
     /// The slots of the next day in which somebody used it.
     ///
-    /// Those in which a session is open and the desktop reported. On a day without a Stats record those up to the last activity. In a slot in
+    /// Those in which a session is open and the desktop reported, with a user if it names users. On a day without a Stats record those up to the last activity. In a slot in
     /// which one session ends and another begins, the state after it is that before.
     pub(crate) fn used(&mut self, day: &DaySlots) -> Slots {
         let changes = day.began.union(&day.ended);
         let mut changes = changes.slots();
+        self.names_users |= day.connected.len() > 0;
         let first = changes.next();
         let open = match (self.open, first) {
             (None, None) => return day.connected,
             // What ends had begun.
-            (None, Some(first)) => day.ended.contains(first),
+            (None, Some(first)) => day.ended.contains(first) && !day.began.contains(first),
             (Some(open), _) => open,
         };
         let (mut open, mut from, mut used) = (open, 0, Slots::default());
@@ -51,7 +61,12 @@ impl Sessions {
         if open {
             used.insert_all(from..Slots::COUNT);
         }
-        used.intersection(&reported)
+        let present = if self.names_users {
+            &day.connected
+        } else {
+            &reported
+        };
+        used.intersection(present)
     }
 }
 
@@ -76,6 +91,14 @@ mod tests {
             connected: slots(connected),
             began: each(began),
             ended: each(ended),
+            ..DaySlots::default()
+        }
+    }
+
+    /// A day with records that name nobody.
+    fn silent(range: (usize, usize)) -> DaySlots {
+        DaySlots {
+            calm: slots(&[range]),
             ..DaySlots::default()
         }
     }
@@ -112,6 +135,32 @@ mod tests {
                 vec![day(&[ALL], &[30], &[30, 60])],
                 vec![slots(&[(0, 61)])],
             ),
+            // Logon and logoff within five minutes, of which nothing is known before.
+            (
+                None,
+                vec![day(&[ALL], &[30], &[30]), day(&[ALL], &[], &[])],
+                vec![slots(&[(30, 31)]), slots(&[])],
+            ),
+            // A logoff that was lost: the agent names nobody any more.
+            (
+                None,
+                vec![
+                    day(&[(100, 150)], &[100], &[]),
+                    silent((0, 288)),
+                    day(&[(9, 10)], &[], &[]),
+                ],
+                vec![slots(&[(100, 150)]), slots(&[]), slots(&[(9, 10)])],
+            ),
+            // An agent that names nobody.
+            (
+                Some(false),
+                vec![DaySlots {
+                    began: slots(&[(10, 11)]),
+                    ended: slots(&[(20, 21)]),
+                    ..silent((0, 288))
+                }],
+                vec![slots(&[(10, 21)])],
+            ),
             // Activities alone.
             (
                 Some(true),
@@ -119,7 +168,10 @@ mod tests {
                 vec![slots(&[(0, 21), (30, 31)]), slots(&[])],
             ),
         ] {
-            let mut sessions = Sessions::after(before);
+            let mut sessions = Sessions {
+                open: before,
+                ..Sessions::default()
+            };
             let found: Vec<_> = days.iter().map(|day| sessions.used(day)).collect();
             assert_eq!(found, expected, "{before:?} {days:?}");
         }

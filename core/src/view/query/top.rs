@@ -182,7 +182,7 @@ fn value(
     days: &[DayRef<'_>],
 ) -> Result<Option<(f64, Option<u64>)>> {
     let Some(statistic) = statistic else {
-        return Ok(health_score(days)?.map(|score| (score, None)));
+        return Ok(health_score(days, row.session)?.map(|score| (score, None)));
     };
     if statistic == Statistic::Last {
         // That of an instance that sent nothing in these days is too old.

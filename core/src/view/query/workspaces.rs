@@ -249,16 +249,17 @@ impl WorkspaceRow {
         let snapshot = &reader.snapshot;
         let id = self.work_sp_id.as_str();
         for name in instances(reader, id, self.computer_name.as_deref())? {
-            let seen = latest::with_row(snapshot, name, |row| {
-                Ok(row.stats.map(|newest| newest.order.0))
+            let known = latest::with_row(snapshot, name, |row| {
+                Ok((row.stats.map(|newest| newest.order.0), row.session))
             })?;
-            if seen.flatten() != self.last_seen {
+            let (seen, session) = known.unwrap_or_default();
+            if seen != self.last_seen {
                 continue;
             }
             let days = window.days.clone();
             let mut found = None;
             daily::with_days(snapshot, name, days, &mut |days| {
-                found = Some(window.figures(days)?);
+                found = Some(window.figures(days, session)?);
                 Ok(())
             })?;
             if let Some(figures) = found {
