@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::limits::JSON_DEPTH_MAX;
 use crate::model::{
     ComputeType, FieldSpec, FieldValue, Fields as _, Nullable, Protocol, RunningMode, State,
     WorkspacePatch, canonical,
@@ -190,6 +191,10 @@ fn value(
         Some(b't') if takes_scalars && tokens.eat(b"true") => Some("true".to_owned()),
         Some(b'f') if takes_scalars && tokens.eat(b"false") => Some("false".to_owned()),
         Some(b'-' | b'0'..=b'9') if takes_scalars => number(tokens, spec),
+        // Skipping refuses it.
+        Some(b'{' | b'[') if depth >= JSON_DEPTH_MAX => {
+            return tokens.skip(depth + 1).map(|()| Nullable::Absent);
+        }
         Some(b'{') if may_be_constant => return constant(tokens, spec, depth),
         Some(b'[') if spec.name == "protocol" => return first_of_list(tokens, spec, depth),
         _ => None,

@@ -1,6 +1,6 @@
 //! Inventories as other tools write them.
 
-use crate::model::Nullable;
+use super::*;
 use crate::wire::import::{Declared, Gathered, ImportReader};
 
 /// What is read of a text, whole and byte by byte.
@@ -210,6 +210,28 @@ fn value_that_no_field_takes_is_an_error_that_says_what_is_expected() {
         );
         assert_eq!(values(&gathered), [value], "{member}");
     }
+}
+
+#[test]
+fn record_that_is_nested_too_deep_is_an_error_in_every_member() {
+    for name in ["Protocols", "Value", "WorkspaceProperties", "UserName", "x"] {
+        for level in [r#"[{"Value":"#, "[", r#"{"Value":"#, r#"{"Protocols":"#] {
+            let nested = level.repeat(10_000);
+            let text = format!(r#"{{"workSpId":"ws-1","{name}":{nested}"#);
+            let mut names = Names::default();
+            let read = read_json(text.as_bytes(), &mut names, &mut |_| {});
+            let found = read.unwrap_err().0.found.to_string();
+            let is_type = found.starts_with("invalid type: ");
+            let is_typed = name == "UserName" || level == r#"{"Value":"#;
+            assert!(
+                found == "nested deeper than 32 levels" || is_type && is_typed,
+                "{name} {level}: {found}"
+            );
+        }
+    }
+    let (begin, end) = (r#"[{"Value":"#.repeat(15), "}]".repeat(15));
+    let text = format!(r#"[{{"workSpId":"ws-1","Protocols":{begin}"WSP"{end}}}]"#);
+    assert_eq!(values(&read(Declared::Lines, &text)), ["ws-1|||||||WSP||"]);
 }
 
 #[test]
