@@ -285,7 +285,7 @@ impl Page<'_> {
     fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
         let compute_type = entry.compute_type().and_then(ComputeType::named);
         let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
-        let sessions = Sessions::at(self.begin, record.session);
+        let sessions = Sessions::after_activity(self.begin, record.session);
         let used = Use::of_days(sessions, record.days.iter().map(|(_, slots)| slots));
         let seconds = self.seconds(entry, record);
         let timeout = self.cost.auto_stop_timeout.as_secs() / 60;

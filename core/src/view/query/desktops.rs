@@ -124,7 +124,7 @@ pub(super) fn health_score(
         .map(DayRef::slots)
         .collect::<Result<_>>()?;
     let first = days.last().map_or(0, |day| day.day);
-    let sessions = Sessions::at(Timestamp::from_day(first), session);
+    let sessions = Sessions::after_activity(Timestamp::from_day(first), session);
     let used = Use::of_days(sessions, &slots);
     Ok(used.health_score().and_then(rounded))
 }

@@ -19,7 +19,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// At `begin`, by the newest activity that begins or ends a session.
-    pub(crate) fn at(begin: Timestamp, newest: Option<SessionEvent>) -> Self {
+    pub(crate) fn after_activity(begin: Timestamp, newest: Option<SessionEvent>) -> Self {
         let before = newest.filter(|((at, _), _)| *at < begin);
         Self {
             open: before.map(|(_, change)| change == SessionChange::Begins),
