@@ -199,18 +199,20 @@ fn known_counts(
     counts: &BTreeMap<String, u64>,
     canonical: fn(&str) -> Option<String>,
 ) -> Vec<(String, u64)> {
-    let mut known = BTreeMap::new();
+    let mut known: Vec<(String, u64)> = Vec::new();
     let mut others = 0;
     for (value, count) in counts {
-        match canonical(value) {
-            Some(value) => *known.entry(value).or_insert(0) += *count,
-            None => others += *count,
+        let Some(value) = canonical(value) else {
+            others += *count;
+            continue;
+        };
+        match known.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, sum)) => *sum += *count,
+            None => known.push((value, *count)),
         }
     }
+    known.push(("other".to_owned(), others));
     known
-        .into_iter()
-        .chain([("other".to_owned(), others)])
-        .collect()
 }
 
 #[cfg(test)]
