@@ -123,7 +123,7 @@ fn gzip_body_above_the_limit_when_decoded_returns_413() {
     for (target, max) in [
         (POST, 64 * 1024),
         ("/api/Stats/PostProcesses", 1024 * 1024),
-        ("/operator/telemetry", 8 * 1024 * 1024),
+        ("/operator/telemetry?stream=stats", 8 * 1024 * 1024),
     ] {
         let fits = client.post_coded(target, &key, "gzip", &zip(&padded(max)));
         assert_eq!(fits.status, 200, "{target} {fits:?}");
