@@ -11,7 +11,7 @@ use crate::store::telemetry::arrivals::Arrivals;
 use crate::wire::body::{self, LineErrors, LineWarnings};
 use crate::wire::import::not_text;
 use crate::wire::reply;
-use crate::wire::values::Values;
+use crate::wire::values::{NoRecord, Values};
 
 use super::{Completion, Handled};
 
@@ -121,10 +121,10 @@ impl BatchReader {
 }
 
 impl Batch {
-    fn read(&mut self, core: &EngineCore, line: u64, text: Result<&[u8], String>) {
+    fn read(&mut self, core: &EngineCore, line: u64, text: Result<&[u8], NoRecord>) {
         let text = match text {
             Ok(text) => text,
-            Err(too_long) => return self.refuse(core, line, (Rejection::TooLong, too_long)),
+            Err(NoRecord { reason, message }) => return self.refuse(core, line, (reason, message)),
         };
         let mut record = RecordRef::empty(Stream::Stats);
         match body::batch_record((line, text), self.bare, &mut record, &mut self.warnings) {

@@ -15,7 +15,7 @@ use crate::model::{
 use crate::nearest::nearest;
 
 use super::body::LineErrors;
-use super::values::Values;
+use super::values::{NoRecord, Values};
 
 use csv::CsvRows;
 pub(crate) use format::{Declared, not_text};
@@ -221,10 +221,10 @@ impl Gathered {
     }
 
     /// Reads a record of JSON.
-    fn read_json(&mut self, line: u64, text: Result<&[u8], String>) {
+    fn read_json(&mut self, line: u64, text: Result<&[u8], NoRecord>) {
         let text = match text {
             Ok(text) => text,
-            Err(too_long) => return self.errors.add(line, Some(1), too_long),
+            Err(none) => return self.errors.add(line, Some(1), none.message),
         };
         let Self {
             names, warnings, ..
