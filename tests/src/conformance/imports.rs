@@ -155,11 +155,7 @@ fn bulk_errors() -> Case {
     };
     let errors = [
         error(2, 1, "«_»"),
-        error(
-            3,
-            1,
-            "The field workSpId must be a string of 1 to 64 characters.",
-        ),
+        error(3, 1, "$: no member is workSpId or WorkspaceId."),
         error(
             4,
             28,
@@ -345,7 +341,7 @@ fn refused_dry_run() -> Case {
     };
     let refused = |code: &str| {
         format!(
-            r#"{{"activities":[{{"activityDateTime":"«_»","requester":"«_»","action":"ImportWorkSpaces","workSpaceId":null,"username":null,"computerName":null,"result":"Refused","previousState":null,"newState":null,"completedDateTime":null,"detail":"{code}","key":"«_»"}}],"nextToken":null,"hasMore":false}}"#
+            r#"{{"activities":[{{"id":«_»,"activityTime":"«_»","requester":"«_»","action":"ImportWorkSpaces","workSpaceId":null,"username":null,"computerName":null,"result":"Refused","previousState":null,"newState":null,"completedTime":null,"detail":"{code}","apiKeyName":"«_»","apiKeyId":«_»}}],"nextToken":null,"hasMore":false}}"#
         )
     };
     let rows = || call("GET admin /operator/audit?action=ImportWorkSpaces");
