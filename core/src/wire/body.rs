@@ -431,3 +431,28 @@ pub(crate) fn rejection(text: &[u8]) -> Rejection {
         Rejection::Json
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_members_leave_room_for_other_warnings() {
+        let mut warnings = LineWarnings::default();
+        for line in 1..100 {
+            let (name, again) = (format!("member{line}"), format!("MEMBER{line}"));
+            for name in [name, again] {
+                warnings.warn_ignored(line, &name, &mut ["member10", "x"].into_iter());
+            }
+        }
+        warnings.warn(1000, "late");
+        warnings.warn(1001, "ahead");
+        warnings.warn(1002, "late");
+        let all = warnings.all();
+        assert_eq!(all.len(), IMPORT_WARNINGS_MAX);
+        let message = |place: usize| all.get(place).map_or("", |warning| &warning.message);
+        assert_eq!(message(0), "unknown member member1; did you mean member10?");
+        let end = [UNKNOWN_MAX, UNKNOWN_MAX + 1].map(message);
+        assert_eq!(end, ["late", "ahead"]);
+    }
+}

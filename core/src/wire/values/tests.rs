@@ -1,5 +1,7 @@
 //! Records of texts in every shape, whole and cut anywhere.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
@@ -489,4 +491,38 @@ fn lines_that_each_break_off_are_read_a_few_times_at_most() {
     values.push(text.as_bytes(), &mut count);
     let _ = values.finish(&mut count);
     assert!(bytes <= text.len(), "{bytes}");
+}
+
+/// Parts of texts that are whole and broken in many ways.
+const PARTS: [&str; 20] = [
+    "\n",
+    "\n",
+    "[",
+    "]",
+    ",",
+    ",",
+    "{",
+    "}",
+    "}}",
+    ":",
+    "\"",
+    "\"x\"",
+    " ",
+    "{\"a\":1}",
+    "{\"a\":{\"b\":1}}",
+    "{\"a\":{\"b\":1}",
+    "{\"rows\":[",
+    "{\"a\":[{\"b\":\"",
+    "x",
+    "0123456789012345678901234567890123456789",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn any_text_cut_anywhere_has_the_same_records(parts in proptest::collection::vec(0..PARTS.len(), 0..40)) {
+        let text: String = parts.into_iter().filter_map(|part| PARTS.get(part)).copied().collect();
+        read(&text);
+    }
 }
