@@ -192,7 +192,7 @@ fn batch_of_shippers() -> Case {
         )
         .call(named("stats")(r#"{"activity":{}}"#).refused("InvalidBody"))
         .call(named("stats")(r#"{"records":[{"id":1}]}"#).refused("InvalidBody"))
-        .call(call("GET - /api/Stats/queue/count").gives("10"))
+        .call(call("GET - /api/Stats/queue/count").gives("11"))
 }
 
 /// Shippers take 2xx for delivered, so nothing accepted is no success.
