@@ -238,4 +238,13 @@ mod tests {
             "{message}"
         );
     }
+
+    #[test]
+    fn dry_run_that_an_older_server_has_imported_is_an_error() {
+        let report = r#"{"upserted":2,"rejected":1,"committed":2,"errors":[],"warnings":[]}"#;
+        let Failure(message) = print(report.as_bytes(), true).unwrap_err();
+        let ends = "has imported the file: 2 upserted, 1 rejected";
+        assert!(message.starts_with("THIS WAS NO DRY RUN: "), "{message}");
+        assert!(message.ends_with(ends), "{message}");
+    }
 }

@@ -269,7 +269,9 @@ fn member(
     let spec = match meaning {
         Meaning::Field(index) => Some(WorkspacePatch::FIELDS.get(index)?),
         Meaning::Fallback(_) | Meaning::Properties if value_begin(tokens) == Some(b'"') => None,
-        _ => return None,
+        Meaning::Fallback(_) | Meaning::Properties | Meaning::Ignored | Meaning::Unknown => {
+            return None;
+        }
     };
     let mut read = || {
         name_end(tokens, is_duplicate)?;

@@ -222,7 +222,7 @@ fn record_that_is_nested_too_deep_is_an_error_in_every_member() {
             let nested = level.repeat(10_000);
             let text = format!(r#"{{"workSpId":"ws-1","{name}":{nested}"#);
             let read = read_json(text.as_bytes(), &mut Gathered::default().names_of(1));
-            let found = read.unwrap_err().0.found.to_string();
+            let found = read.unwrap_err().0.found;
             let is_type = found.starts_with("invalid type: ");
             let is_typed = name == "UserName" || level == r#"{"Value":"#;
             assert!(
