@@ -40,6 +40,7 @@ use cluster::Cluster;
 use condition::Reported;
 use events::EventWaiters;
 use filing::Filing;
+pub(crate) use intake::IncomingBatch;
 use intake::Intake;
 pub(crate) use lanes::Lane;
 use lanes::{Arriving, Lanes, Submission, Work};

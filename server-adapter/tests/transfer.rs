@@ -324,7 +324,7 @@ fn dry_run_prints_the_mapping_and_writes_nothing() {
         IpAddress -> ignored\n\
         WorkspaceProperties.RunningMode -> runningMode\n\
         State -> state\n\
-        line 2, column 1: The field workSpId must be a string of 1 to 64 characters.\n\
+        line 2, column 1: $: no member is workSpId or WorkspaceId.\n\
         1 would be upserted, 1 rejected; nothing was written\n";
     let (place, served) = served();
     fs::write(place.file("desktops"), described).unwrap();

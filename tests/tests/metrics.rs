@@ -1,6 +1,8 @@
 //! The metrics of the fleet: every family, bounded labels, and the same text from Rust and over the interface.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use deskfleet::{
@@ -182,4 +184,80 @@ fn refused_records_are_counted_by_reason() {
         assert!(text.contains(&line), "{line} {text}");
     }
     assert!(text.contains("# TYPE deskfleet_records_rejected_total counter\n"));
+}
+
+/// An engine whose disk has `free` bytes, and a key that may send batches.
+fn engine_of_batches(free: &Arc<AtomicU64>) -> (Engine, String) {
+    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
+    let mut config = Config::default();
+    config.limits.queue_records = 5;
+    let free = Arc::clone(free);
+    let engine = Engine::builder()
+        .clock(clock)
+        .seed(1)
+        .config(config)
+        .free_space(move || Some(free.load(Ordering::SeqCst)))
+        .open_in_memory()
+        .unwrap();
+    let key = NewKey {
+        name: "shipper".into(),
+        scopes: [Scope::Ingest].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(key).unwrap().secret;
+    (engine, key)
+}
+
+#[test]
+fn batch_counts_its_records_when_it_is_answered() {
+    let free = Arc::new(AtomicU64::new(u64::MAX));
+    let (engine, key) = engine_of_batches(&free);
+    let batch = |body: &str| {
+        let request = Request::post("/operator/telemetry").header("x-api-key", &key);
+        let request = request.body(Bytes::copy_from_slice(body.as_bytes()));
+        engine.handle(request.unwrap()).status().as_u16()
+    };
+    let counts = || {
+        let text = engine.metrics();
+        [
+            "late_total ",
+            "ahead_total ",
+            "rejected_total{reason=\"json\"} ",
+            "rejected_total{reason=\"field\"} ",
+            "rejected_total{reason=\"queue_full\"} ",
+            "rejected_total{reason=\"storage\"} ",
+        ]
+        .map(|name| {
+            let name = format!("deskfleet_records_{name}");
+            let line = text.lines().find_map(|line| line.strip_prefix(&name));
+            line.unwrap().parse::<u64>().unwrap()
+        })
+    };
+    let at = |time: &str| format!("{{\"stats\":{{\"updatetime\":\"{time}\"}}}}\n");
+    let (late, ahead) = (at("2026-10-01T00:00:00Z"), at("2026-11-21T00:00:00Z"));
+    let records = format!("{late}{ahead}x\n{{\"stats\":5}}\n");
+
+    // One that breaks off, and one that is refused, count nothing of their lines.
+    let request = Request::post("/operator/telemetry").header("x-api-key", &key);
+    let mut exchange = engine.begin(request.body(()).unwrap().into_parts().0);
+    exchange.push(records.as_bytes());
+    drop(exchange);
+    assert_eq!(counts(), [0; 6]);
+    assert_eq!(batch(&records.repeat(3)), 503);
+    assert_eq!(counts(), [0, 0, 0, 0, 6, 0]);
+    free.store(0, Ordering::SeqCst);
+    assert_eq!(batch(&records), 503);
+    assert_eq!(counts()[2..], [0, 0, 6, 2]);
+    let post = Request::post("/api/Stats/Post").header("content-type", "application/json");
+    let response = engine.handle(post.body(Bytes::from_static(b"{}")).unwrap());
+    assert_eq!(response.status(), 503);
+    assert_eq!(counts()[2..], [0, 0, 6, 3]);
+    free.store(u64::MAX, Ordering::SeqCst);
+    let before = counts();
+    assert_eq!(batch(&records), 200);
+    assert_eq!([0, 1].map(|place| counts()[place] - before[place]), [1, 1]);
+    assert_eq!(counts()[2..], [1, 1, 6, 3]);
+    // An array without an end is no record that is too long.
+    assert_eq!(batch("[{\"stats\":{}}\n[{\"stats\":{}}]"), 200);
+    assert_eq!(counts()[2..], [2, 1, 6, 3]);
 }

@@ -68,10 +68,16 @@ pub(super) fn refusal(
     head: &Parts,
     problem: &Problem,
 ) -> Option<AuditRefusal> {
+    let query = Query::new(head.uri.query());
     // A key above its rate must not fill the audit.
     let is_audited = problem.code != Code::Throttled && head.method != Method::HEAD;
     let action = action(route, head).ok()?.filter(|_| is_audited)?;
-    let query = Query::new(head.uri.query());
+    // A dry run writes nothing; only that somebody may not do it is worth a row.
+    let is_dry_run =
+        action == AuditAction::ImportWorkspaces && query.flag("dryRun").unwrap_or_default();
+    if is_dry_run && !matches!(problem.code, Code::InvalidApiKey | Code::InsufficientScope) {
+        return None;
+    }
     let on_workspace = matches!(
         action,
         AuditAction::PlaceHold | AuditAction::ReleaseHold | AuditAction::UpdateWorkspace

@@ -3,15 +3,15 @@
 use crate::config::Limits;
 use crate::domain::filing::Dating;
 use crate::domain::query::Query;
-use crate::engine_core::{EngineCore, Outcomes};
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::engine_core::{EngineCore, IncomingBatch, Outcomes};
+use crate::error::{EngineError, Result};
 use crate::limits::BATCH_LINE_MORE;
 use crate::model::{RecordRef, Rejection, Stream};
-use crate::store::telemetry::arrivals::Arrivals;
+use crate::mutation::Outcome;
 use crate::wire::body::{self, LineErrors, LineWarnings};
 use crate::wire::import::not_text;
 use crate::wire::reply;
-use crate::wire::values::Values;
+use crate::wire::values::{NoRecord, Values};
 
 use super::{Completion, Handled};
 
@@ -53,8 +53,10 @@ pub(super) struct BatchReader {
 #[derive(Debug)]
 struct Batch {
     bare: Option<Stream>,
-    arrivals: Arrivals,
+    incoming: IncomingBatch,
     errors: LineErrors,
+    /// How many records were refused for each reason, in the order of [`Rejection::ALL`].
+    rejected: [u64; Rejection::ALL.len()],
     warnings: LineWarnings,
 }
 
@@ -66,8 +68,9 @@ impl BatchReader {
             first: Vec::new(),
             batch: Batch {
                 bare,
-                arrivals: Arrivals::default(),
+                incoming: IncomingBatch::default(),
                 errors: LineErrors::default(),
+                rejected: Default::default(),
                 warnings: LineWarnings::default(),
             },
         }
@@ -90,55 +93,71 @@ impl BatchReader {
             .finish(&mut |line, text| batch.read(core, line, text));
         // A record that is not whole says it already.
         if let (Err((line, message)), true) = (end, batch.errors.count() == before) {
-            batch.refuse(core, line, (Rejection::Json, message));
+            batch.refuse(line, (Rejection::Json, message));
         }
-        let (count, errors, warnings) = (batch.arrivals.records(), batch.errors, batch.warnings);
-        if count == 0 && self.values.has_begun() {
+        let Batch {
+            incoming,
+            errors,
+            rejected,
+            warnings,
+            ..
+        } = batch;
+        let count = incoming.records();
+        if count == 0 && errors.count() > 0 {
+            count_rejected(core, rejected);
             let message = match (not_text(&self.first), errors.count()) {
                 (Some(message), _) => message.to_owned(),
-                (None, 0) => "Nothing was accepted: the body has no record.".to_owned(),
                 (None, 1) => "Nothing was accepted: the one record was refused.".to_owned(),
                 (None, count) => format!("Nothing was accepted: all {count} records were refused."),
             };
             return Err(errors.into_problem(&message).into());
         }
-        let claim = core.accept_all(batch.arrivals).inspect_err(|error| {
-            if error.kind() == ErrorKind::QueueFull {
-                core.count_rejected(Rejection::QueueFull, count);
-            }
-        })?;
-        Ok(Completion::after(Outcomes::one(claim), move || {
+        let accepted = core.accept_all(incoming);
+        let claim = accepted.inspect_err(|error| core.count_unaccepted(error, count))?;
+        let respond = move |core: &EngineCore, outcome: Outcome| {
+            outcome.inspect_err(|error| core.count_unaccepted(error, count))?;
+            count_rejected(core, rejected);
             let body = reply::accepted(count, &errors, &warnings);
             Ok(reply::ok(reply::JSON, body))
-        }))
+        };
+        Ok(Completion::from_outcome(Outcomes::one(claim), respond))
     }
 
     /// The memory that the batch takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let batch = &self.batch;
-        batch.arrivals.bytes() + batch.errors.bytes() + batch.warnings.bytes() + self.values.bytes()
+        batch.incoming.bytes() + batch.errors.bytes() + batch.warnings.bytes() + self.values.bytes()
     }
 }
 
 impl Batch {
-    fn read(&mut self, core: &EngineCore, line: u64, text: Result<&[u8], String>) {
+    fn read(&mut self, core: &EngineCore, line: u64, text: Result<&[u8], NoRecord>) {
         let text = match text {
             Ok(text) => text,
-            Err(too_long) => return self.refuse(core, line, (Rejection::TooLong, too_long)),
+            Err(NoRecord { reason, message }) => return self.refuse(line, (reason, message)),
         };
         let mut record = RecordRef::empty(Stream::Stats);
         match body::batch_record((line, text), self.bare, &mut record, &mut self.warnings) {
-            Ok(()) => match core.push(&mut self.arrivals, &record) {
+            Ok(()) => match core.push(&mut self.incoming, &record) {
                 Dating::Current => {}
                 Dating::Late => self.warnings.warn(line, LATE),
                 Dating::Ahead => self.warnings.warn(line, AHEAD),
             },
-            Err(refusal) => self.refuse(core, line, refusal),
+            Err(refusal) => self.refuse(line, refusal),
         }
     }
 
-    fn refuse(&mut self, core: &EngineCore, line: u64, (reason, message): (Rejection, String)) {
-        core.count_rejected(reason, 1);
+    fn refuse(&mut self, line: u64, (reason, message): (Rejection, String)) {
+        if let Some(count) = self.rejected.get_mut(reason as usize) {
+            *count += 1;
+        }
         self.errors.add(line, None, message);
+    }
+}
+
+/// Counts the records of a batch that its response says were refused.
+fn count_rejected(core: &EngineCore, rejected: [u64; Rejection::ALL.len()]) {
+    for (reason, records) in Rejection::ALL.into_iter().zip(rejected) {
+        core.count_rejected(reason, records);
     }
 }

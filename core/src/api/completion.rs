@@ -61,10 +61,18 @@ impl Completion {
         outcomes: Outcomes,
         respond: impl FnOnce() -> Result<Response<Bytes>, Failure> + Send + 'static,
     ) -> Self {
-        let make = |_: &EngineCore, outcome: Outcome| {
+        Self::from_outcome(outcomes, |_, outcome| {
             outcome?;
-            Ok((respond()?, None))
-        };
+            respond()
+        })
+    }
+
+    /// The response is made of the outcome, which is the first error where there is one.
+    pub(super) fn from_outcome(
+        outcomes: Outcomes,
+        respond: impl FnOnce(&EngineCore, Outcome) -> Result<Response<Bytes>, Failure> + Send + 'static,
+    ) -> Self {
+        let make = |core: &EngineCore, outcome: Outcome| Ok((respond(core, outcome)?, None));
         Self::Pending(outcomes, Respond(Box::new(make)))
     }
 

@@ -348,7 +348,13 @@ impl BodyFault {
         match self {
             Self::TooLarge => {
                 let max = route.body_bytes_max(limits);
-                let message = format!("The body is larger than {max} bytes.");
+                let message = if route.body.form() == BodyForm::Batch {
+                    format!(
+                        "The batch is larger than {max} bytes, the setting limits.batch_body_bytes. Split it between lines into several requests."
+                    )
+                } else {
+                    format!("The body is larger than {max} bytes.")
+                };
                 Problem::detailed(Code::PayloadTooLarge, message)
             }
             Self::Broken(message) => Problem::detailed(Code::InvalidBody, message),

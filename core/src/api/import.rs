@@ -90,7 +90,7 @@ impl Import {
             _ => Declared::Nothing,
         };
         let import = Self::new(core, declared, by);
-        match query.flag("dryRun") {
+        match dry_run(query) {
             Ok(is_dry_run) => Self {
                 is_dry_run,
                 ..import
@@ -375,6 +375,18 @@ impl Import {
             }
         }
     }
+}
+
+/// Whether the query asks for a dry run. Here alone an empty value is not as an absent one: taken so, `?dryRun` would write.
+fn dry_run(query: Query<'_>) -> Result<bool> {
+    if query
+        .get_or_empty("dryRun")
+        .is_some_and(|text| text.is_empty())
+    {
+        let message = "The value is empty: send dryRun=true, or leave it out.";
+        return Err(EngineError::invalid("dryRun", message));
+    }
+    query.flag("dryRun")
 }
 
 /// Notes a new id, unless an earlier one of the part is the same in another spelling.

@@ -1,8 +1,7 @@
 //! The Stats area.
 
 use crate::engine_core::Outcomes;
-use crate::error::ErrorKind;
-use crate::model::{RecordRef, Rejection, Stream};
+use crate::model::{RecordRef, Stream};
 use crate::wire::{body, reply};
 
 use super::{Call, Completion, Handled};
@@ -11,13 +10,13 @@ pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
     let mut record = RecordRef::empty(stream);
     body::record_body(call.body, &mut record)
         .inspect_err(|_| call.core.count_rejected(body::rejection(call.body), 1))?;
-    let claim = call.core.accept(&record).inspect_err(|error| {
-        if error.kind() == ErrorKind::QueueFull {
-            call.core.count_rejected(Rejection::QueueFull, 1);
-        }
-    })?;
+    let accepted = call.core.accept(&record);
+    let claim = accepted.inspect_err(|error| call.core.count_unaccepted(error, 1))?;
     Ok(match claim {
-        Some(ticket) => Completion::after(Outcomes::one(ticket), || Ok(reply::empty())),
+        Some(claim) => Completion::from_outcome(Outcomes::one(claim), |core, outcome| {
+            outcome.inspect_err(|error| core.count_unaccepted(error, 1))?;
+            Ok(reply::empty())
+        }),
         None => Completion::Response(reply::empty()),
     })
 }

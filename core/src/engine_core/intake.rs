@@ -30,19 +30,35 @@ struct Gathering {
     in_flight: u64,
 }
 
+/// Records that are to be accepted together: all of them, or none.
+#[derive(Debug, Default)]
+pub(crate) struct IncomingBatch {
+    arrivals: Arrivals,
+    late: u64,
+    ahead: u64,
+}
+
+impl IncomingBatch {
+    /// How many.
+    pub(crate) fn records(&self) -> u64 {
+        self.arrivals.records()
+    }
+
+    /// The memory it takes, in bytes, to the nearest few KiB.
+    pub(crate) fn bytes(&self) -> usize {
+        self.arrivals.bytes()
+    }
+}
+
 impl Intake {
     fn lock(&self) -> MutexGuard<'_, Gathering> {
         lock(&self.gathering)
     }
 
-    /// Counts a record; returns its dating.
-    fn count(&self, dating: Dating) -> Dating {
-        match dating {
-            Dating::Current => {}
-            Dating::Late => _ = self.late.fetch_add(1, Ordering::Relaxed),
-            Dating::Ahead => _ = self.ahead.fetch_add(1, Ordering::Relaxed),
-        }
-        dating
+    /// Counts accepted records that were late, and those by clocks that were ahead.
+    fn count(&self, late: u64, ahead: u64) {
+        self.late.fetch_add(late, Ordering::Relaxed);
+        self.ahead.fetch_add(ahead, Ordering::Relaxed);
     }
 
     /// Takes what has gathered; the next record starts a new batch.
@@ -73,7 +89,11 @@ impl EngineCore {
         gathering
             .arrivals
             .push(record, times.received_at, times.filed_at);
-        self.intake.count(times.dating(record.sent_time()));
+        match times.dating(record.sent_time()) {
+            Dating::Current => {}
+            Dating::Late => self.intake.count(1, 0),
+            Dating::Ahead => self.intake.count(0, 1),
+        }
         if gathering.claim.is_none() {
             gathering.claim = Some(self.lanes.submit_telemetry(Arriving::Gathered));
         }
@@ -118,17 +138,25 @@ impl EngineCore {
         self.store.queued()
     }
 
-    /// Adds a record to a batch that is to be accepted as a whole; returns how it was dated.
-    pub(crate) fn push(&self, batch: &mut Arrivals, record: &RecordRef<'_>) -> Dating {
+    /// Adds a record to a batch; returns how it was dated.
+    pub(crate) fn push(&self, batch: &mut IncomingBatch, record: &RecordRef<'_>) -> Dating {
         let times = self.times(record);
-        batch.push(record, times.received_at, times.filed_at);
-        self.intake.count(times.dating(record.sent_time()))
+        let arrivals = &mut batch.arrivals;
+        arrivals.push(record, times.received_at, times.filed_at);
+        let dating = times.dating(record.sent_time());
+        match dating {
+            Dating::Current => {}
+            Dating::Late => batch.late += 1,
+            Dating::Ahead => batch.ahead += 1,
+        }
+        dating
     }
 
     /// Queues a batch for the next commit: all of it, or nothing.
-    pub(crate) fn accept_all(&self, batch: Arrivals) -> Result<Claim> {
+    pub(crate) fn accept_all(&self, batch: IncomingBatch) -> Result<Claim> {
         self.make_room(&mut self.intake.lock(), batch.records())?;
-        let batch = Arriving::Batch(Box::new(batch));
+        self.intake.count(batch.late, batch.ahead);
+        let batch = Arriving::Batch(Box::new(batch.arrivals));
         Ok(self.lanes.submit_telemetry(batch))
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::{EngineError, ErrorKind};
 use crate::model::Rejection;
 
 use super::EngineCore;
@@ -15,6 +16,17 @@ impl EngineCore {
     pub(crate) fn count_rejected(&self, reason: Rejection, records: u64) {
         if let Some(count) = self.rejections.0.get(reason as usize) {
             count.fetch_add(records, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts records that were not accepted because of `error`. Those that may be stored all the same are not counted.
+    pub(crate) fn count_unaccepted(&self, error: &EngineError, records: u64) {
+        match error.kind() {
+            ErrorKind::QueueFull => self.count_rejected(Rejection::QueueFull, records),
+            ErrorKind::LowDisk | ErrorKind::StorageUnavailable => {
+                self.count_rejected(Rejection::Storage, records);
+            }
+            _ => {}
         }
     }
 

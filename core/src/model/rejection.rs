@@ -13,16 +13,19 @@ pub(crate) enum Rejection {
     ContentType,
     /// The queue is full.
     QueueFull,
+    /// The store cannot take it: its disk has failed or is full.
+    Storage,
 }
 
 impl Rejection {
     /// All of them.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Json,
         Self::Field,
         Self::TooLong,
         Self::ContentType,
         Self::QueueFull,
+        Self::Storage,
     ];
 
     /// The label of the counter.
@@ -33,6 +36,7 @@ impl Rejection {
             Self::TooLong => "too_long",
             Self::ContentType => "content_type",
             Self::QueueFull => "queue_full",
+            Self::Storage => "storage",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::model::{
     Action, Attempt, FailedState, LineError, LineWarning, NewKey, Nullable, RecordRef, Rejection,
     Scope, State, Stream, Workspace, WorkspacePatch,
 };
+use crate::nearest::nearest;
 use crate::timestamp::Timestamp;
 
 use crate::view::query::preview::PreviewQuery;
@@ -332,6 +333,9 @@ impl LineErrors {
     }
 }
 
+/// Warnings of unknown members that a bulk request has at most: there are two others, of clocks.
+const UNKNOWN_MAX: usize = IMPORT_WARNINGS_MAX - 2;
+
 /// The warnings of a bulk request: each once, with the first line that has it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineWarnings(Vec<LineWarning>);
@@ -346,17 +350,35 @@ impl LineWarnings {
         }
     }
 
-    /// Warns of a member that is ignored; its name is compared without case.
-    fn warn_ignored(&mut self, line: u64, name: &str) {
+    /// Warns of a member that is ignored, with the one of `known` that it most likely means; its name is compared without case. Such
+    /// warnings leave room for others.
+    fn warn_ignored(
+        &mut self,
+        line: u64,
+        name: &str,
+        known: &mut dyn Iterator<Item = &'static str>,
+    ) {
         const WARNING: &str = "unknown member ";
+        const MEANT: &str = "; did you mean ";
+        let unknown = |warning: &LineWarning| warning.message.starts_with(WARNING);
+        if self.0.iter().filter(|warning| unknown(warning)).count() >= UNKNOWN_MAX {
+            return;
+        }
         let end = name.char_indices().nth(64);
         let name = end.map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
         let is_known = |known: &LineWarning| {
             let known = known.message.strip_prefix(WARNING);
-            known.is_some_and(|known| known.eq_ignore_ascii_case(name))
+            let known = known.and_then(|known| known.split_at_checked(name.len()));
+            known.is_some_and(|(known, rest)| {
+                known.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(MEANT))
+            })
         };
-        if self.0.len() < IMPORT_WARNINGS_MAX && !self.0.iter().any(is_known) {
-            self.warn(line, &format!("{WARNING}{name}"));
+        if !self.0.iter().any(is_known) {
+            let meant = nearest(name, known).map(|known| format!("{MEANT}{known}?"));
+            self.warn(
+                line,
+                &format!("{WARNING}{name}{}", meant.unwrap_or_default()),
+            );
         }
     }
 
@@ -380,7 +402,14 @@ pub(crate) fn batch_record<'a>(
     record: &mut RecordRef<'a>,
     warnings: &mut LineWarnings,
 ) -> Result<(), (Rejection, String)> {
-    let ignored = &mut |name: &str| warnings.warn_ignored(line, name);
+    let ignored = &mut |name: &str| {
+        let fields = bare
+            .map_or(&[][..], Stream::fields)
+            .iter()
+            .map(|spec| spec.name);
+        let streams = Stream::ALL.into_iter().map(Stream::name);
+        warnings.warn_ignored(line, name, &mut fields.chain(streams));
+    };
     read_batch_record(text, bare, record, ignored).map_err(|error| {
         let message = format!("{}: {}", error.0.path, error.message());
         (rejection(text), message)
@@ -400,5 +429,30 @@ pub(crate) fn rejection(text: &[u8]) -> Rejection {
         Rejection::Field
     } else {
         Rejection::Json
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_members_leave_room_for_other_warnings() {
+        let mut warnings = LineWarnings::default();
+        for line in 1..100 {
+            let (name, again) = (format!("member{line}"), format!("MEMBER{line}"));
+            for name in [name, again] {
+                warnings.warn_ignored(line, &name, &mut ["member10", "x"].into_iter());
+            }
+        }
+        warnings.warn(1000, "late");
+        warnings.warn(1001, "ahead");
+        warnings.warn(1002, "late");
+        let all = warnings.all();
+        assert_eq!(all.len(), IMPORT_WARNINGS_MAX);
+        let message = |place: usize| all.get(place).map_or("", |warning| &warning.message);
+        assert_eq!(message(0), "unknown member member1; did you mean member10?");
+        let end = [UNKNOWN_MAX, UNKNOWN_MAX + 1].map(message);
+        assert_eq!(end, ["late", "ahead"]);
     }
 }

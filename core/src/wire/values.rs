@@ -3,22 +3,42 @@
 //! A text is any sequence of objects with white space or commas between them: NDJSON, arrays, pretty-printed values one after another,
 //! and pages, which are objects with a list of records. Only brackets and strings are looked at; what a record says is read elsewhere.
 //!
-//! A broken record costs only itself. It is given up where a line ends inside a string, or where a line begins with a bracket in a place
-//! that can hold no value, and the splitter starts again at the next line that begins a record.
+//! A broken record costs only itself. It is given up where a line ends inside a string, where an object follows a comma or a line begins
+//! with a bracket in a place that can hold no value, and where the record grows too long with a line inside that may begin the next one.
+//! The splitter starts again at the next record.
 
 mod brackets;
+mod broken;
+mod state;
 mod text;
+
+use crate::model::Rejection;
 
 use super::tokens::plain_length;
 
 use brackets::Brackets;
-use text::{Name, Piece, begins_value, is_mark, line_length, next_record};
+use state::{InString, Line, Mode, Unfinished};
+use text::{Name, Piece, begins_value, is_mark, line_length};
 
-/// Gets a record with its number, or what is wrong with it. A broken record is passed as far as it goes, for its reader to refuse.
-type ReadRecord<'r> = dyn FnMut(u64, Result<&[u8], String>) + 'r;
+/// Why something is no record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NoRecord {
+    pub(crate) reason: Rejection,
+    /// A sentence for the sender.
+    pub(crate) message: String,
+}
 
-/// How often a text is read again at most, because it was taken for the inside of a record that breaks off.
-const REREADS_MAX: u8 = 4;
+impl NoRecord {
+    fn json(message: String) -> Self {
+        Self {
+            reason: Rejection::Json,
+            message,
+        }
+    }
+}
+
+/// Gets a record with its number, or why it is none. A broken record is passed as far as it goes, for its reader to refuse.
+type ReadRecord<'r> = dyn FnMut(u64, Result<&[u8], NoRecord>) + 'r;
 
 /// Splits a text into records. It keeps one unfinished record at most.
 #[derive(Debug)]
@@ -49,60 +69,6 @@ pub(crate) struct Values {
     rereads: u8,
 }
 
-/// The line that is read.
-#[derive(Debug)]
-struct Line {
-    /// Its number, from 1.
-    number: u64,
-    /// Bytes of white space that begin it.
-    indent: usize,
-    /// Whether it has nothing but white space so far.
-    is_blank: bool,
-}
-
-/// Whether the splitter is in a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InString {
-    No,
-    Yes,
-    /// After a backslash.
-    Escaped,
-}
-
-/// The record that has begun.
-#[derive(Debug, Default)]
-struct Unfinished {
-    /// Its line, or its place in the lists.
-    number: u64,
-    /// The white space that begins its line.
-    indent: usize,
-    /// What has arrived of it in earlier pieces.
-    kept: Vec<u8>,
-    /// Whether it is longer than it may be; it is not kept then.
-    too_long: bool,
-    /// How often the text in which it begins had been read before.
-    rereads: u8,
-}
-
-/// Where the splitter is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// Between records.
-    Between,
-    /// In an object that is a record, or a page whose list has not begun.
-    Record,
-    /// In an element of a list that is not an object.
-    Scalar,
-    /// In text that is not JSON; it goes to the end of the line.
-    Junk,
-    /// In a page, beside its list.
-    Page,
-    /// In another member of a page.
-    Member,
-    /// After a broken record, before a line that begins one with at most this much white space.
-    Lost(usize),
-}
-
 impl Values {
     pub(crate) fn new(record_max: usize, lists: &'static [&'static str]) -> Self {
         Self {
@@ -119,6 +85,7 @@ impl Values {
                 number: 1,
                 indent: 0,
                 is_blank: true,
+                has_records: false,
             },
             record: Unfinished::default(),
             elements: 0,
@@ -134,17 +101,32 @@ impl Values {
             bytes: piece,
             start: 0,
             at: 0,
+            end: piece.len(),
         };
         while let Some(byte) = text.peek() {
+            text.end = piece.len();
+            if self.is_kept() && !self.record.too_long {
+                let room = self.record_max.saturating_sub(self.record.kept.len());
+                text.end = text.start.saturating_add(room).min(text.end);
+                if text.at >= text.end {
+                    self.overflow(&mut text, read);
+                    continue;
+                }
+            }
             if self.string != InString::No {
                 self.string(&mut text, read);
             } else if !self.white_space(&mut text, byte, read) {
                 self.token(&mut text, byte, read);
             }
         }
-        if matches!(self.mode, Mode::Record | Mode::Scalar | Mode::Junk) {
+        if self.is_kept() {
             self.keep(text.record());
         }
+    }
+
+    /// Whether what is read belongs to a record.
+    fn is_kept(&self) -> bool {
+        matches!(self.mode, Mode::Record | Mode::Scalar | Mode::Junk)
     }
 
     /// Takes white space outside of strings.
@@ -157,6 +139,7 @@ impl Values {
                 self.line.number += 1;
                 self.line.indent = 0;
                 self.line.is_blank = true;
+                self.line.has_records = false;
             }
             b' ' | b'\t' | b'\r' => self.line.indent += usize::from(self.line.is_blank),
             _ if is_mark(byte) && (self.line.is_blank || self.mode == Mode::Between) => {}
@@ -169,7 +152,7 @@ impl Values {
     /// Takes a byte that is neither white space nor in a string, and perhaps some after it.
     fn token(&mut self, text: &mut Piece<'_>, byte: u8, read: &mut ReadRecord<'_>) {
         let begins_line = std::mem::replace(&mut self.line.is_blank, false);
-        let is_misplaced = begins_line && begins_value(byte) && !self.allows_value();
+        let is_misplaced = self.is_misplaced(byte, begins_line);
         match self.mode {
             Mode::Between => {
                 self.has_begun = true;
@@ -177,9 +160,14 @@ impl Values {
                 text.at += usize::from(self.between(byte, begins_line, read));
             }
             Mode::Record if is_misplaced => {
-                self.line.is_blank = true;
-                self.break_record(text.record(), read);
+                self.line.is_blank = begins_line;
+                self.break_record(text.record(), None, read);
                 text.start = text.at;
+                if let (Mode::Lost(indent_max), false) = (&mut self.mode, begins_line) {
+                    *indent_max = usize::MAX;
+                    self.line.is_blank = true;
+                    self.line.has_records = true;
+                }
             }
             // The record has no end, but its list has.
             Mode::Record if byte == b']' && self.is_own_member() && self.is_in_list() => {
@@ -188,7 +176,10 @@ impl Values {
             Mode::Record => self.record(text, byte, read),
             Mode::Scalar => match byte {
                 b',' | b']' => self.end_record(text.record(), read),
-                b'{' | b'[' | b':' => self.mode = Mode::Junk,
+                b'{' | b'[' | b':' => {
+                    self.mode = Mode::Junk;
+                    self.last = byte;
+                }
                 _ => {
                     if byte == b'"' {
                         self.string = InString::Yes;
@@ -196,7 +187,14 @@ impl Values {
                     text.at += 1;
                 }
             },
-            Mode::Junk => text.at += line_length(text.remaining()),
+            Mode::Junk if byte == b'{' && self.last == b',' => {
+                self.end_record(text.record(), read);
+            }
+            Mode::Junk => {
+                self.last = byte;
+                text.at += 1;
+                text.at += self.inert(text.remaining());
+            }
             Mode::Page | Mode::Member if is_misplaced => {
                 self.line.is_blank = true;
                 self.break_page(read);
@@ -222,8 +220,14 @@ impl Values {
 
     /// Takes a byte of a record.
     fn record(&mut self, text: &mut Piece<'_>, byte: u8, read: &mut ReadRecord<'_>) {
-        let begins_list = self.is_list && self.last == b':' && begins_value(byte);
-        if begins_list && self.is_own_member() {
+        if self.ends_before(text, byte) {
+            let string_start = Some(self.record.string_start);
+            return self.break_record(b"", string_start, read);
+        }
+        if byte == b'"' {
+            self.record.string_start = self.record.kept.len() + text.record().len();
+        }
+        if self.begins_list(byte) && self.is_own_member() {
             self.begin_page();
             text.start = text.at;
             text.at += 1;
@@ -246,8 +250,7 @@ impl Values {
             self.open.pop();
             self.outer = self.open.depth;
             self.end_value(byte);
-        } else if self.mode == Mode::Page && self.is_list && self.last == b':' && begins_value(byte)
-        {
+        } else if self.mode == Mode::Page && self.begins_list(byte) {
             self.begin_list(byte);
         } else {
             self.inside(byte);
@@ -265,7 +268,9 @@ impl Values {
     /// A list that does not end: the number of its last record, and a sentence for the sender.
     pub(crate) fn finish(&mut self, read: &mut ReadRecord<'_>) -> Result<(), (u64, String)> {
         while self.mode == Mode::Record {
-            self.break_record(b"", read);
+            // Where the list has its end, the record has none.
+            let has_end = self.string == InString::No && self.last == b']';
+            self.break_record(b"", has_end.then_some(0), read);
         }
         if matches!(self.mode, Mode::Scalar | Mode::Junk) {
             self.end_record(b"", read);
@@ -335,19 +340,6 @@ impl Values {
         }
     }
 
-    /// A line ends inside a string.
-    fn break_line(&mut self, text: &mut Piece<'_>, read: &mut ReadRecord<'_>) {
-        match self.mode {
-            Mode::Record => {
-                self.break_record(text.record(), read);
-                text.start = text.at;
-            }
-            Mode::Page | Mode::Member => self.break_page(read),
-            // A scalar ends with its line, in a string or not.
-            Mode::Between | Mode::Scalar | Mode::Junk | Mode::Lost(_) => self.leave_string(),
-        }
-    }
-
     /// Takes a byte between records; returns `false` where it is to be looked at again.
     fn between(&mut self, byte: u8, begins_line: bool, read: &mut ReadRecord<'_>) -> bool {
         let in_list = self.outer > 0;
@@ -357,7 +349,7 @@ impl Values {
             b'[' => {
                 if in_list && begins_line && !matches!(self.last, b'[' | b',') {
                     let message = format!("The array has no end, {}.", self.position());
-                    read(self.elements, Err(message));
+                    read(self.elements, Err(NoRecord::json(message)));
                     self.leave_lists();
                 }
                 self.begin_list(byte);
@@ -383,6 +375,7 @@ impl Values {
         }
         self.open.push(false);
         self.outer = self.open.depth;
+        self.line.has_records = true;
         self.last = byte;
         self.mode = Mode::Between;
     }
@@ -422,6 +415,7 @@ impl Values {
         self.record.number = number;
         self.record.indent = self.line.indent;
         self.record.rereads = self.rereads;
+        self.record.shares_line = self.outer > 0 && self.line.has_records;
         self.is_list = false;
         if mode == Mode::Record {
             self.open.push(true);
@@ -470,20 +464,20 @@ impl Values {
         }
     }
 
+    /// Whether the list of a page begins, if the page itself is the innermost bracket.
+    fn begins_list(&self, byte: u8) -> bool {
+        self.is_list && self.last == b':' && begins_value(byte)
+    }
+
     fn keep(&mut self, part: &[u8]) {
-        let record = &mut self.record;
-        if record.too_long || record.kept.len() + part.len() > self.record_max {
-            record.too_long = true;
-            record.kept = Vec::new();
-        } else {
-            record.kept.extend_from_slice(part);
+        if !self.record.too_long {
+            self.record.kept.extend_from_slice(part);
         }
     }
 
     /// The record ends with `part`.
     fn end_record(&mut self, part: &[u8], read: &mut ReadRecord<'_>) {
-        let is_whole =
-            self.record.kept.is_empty() && !self.record.too_long && part.len() <= self.record_max;
+        let is_whole = self.record.kept.is_empty() && !self.record.too_long;
         if !is_whole {
             self.keep(part);
         }
@@ -502,6 +496,7 @@ impl Values {
 
     /// A record or list has ended with `byte`.
     fn end_value(&mut self, byte: u8) {
+        self.line.has_records = true;
         self.last = byte;
         self.mode = if self.open.ends_in_object(self.outer) {
             Mode::Page
@@ -510,8 +505,11 @@ impl Values {
         };
     }
 
-    fn too_long(&self) -> String {
-        format!("The record is longer than {} bytes.", self.record_max)
+    fn too_long(&self) -> NoRecord {
+        NoRecord {
+            reason: Rejection::TooLong,
+            message: format!("The record is longer than {} bytes.", self.record_max),
+        }
     }
 
     fn leave_string(&mut self) {
@@ -523,55 +521,6 @@ impl Values {
     fn leave_lists(&mut self) {
         self.open = Brackets::default();
         self.outer = 0;
-    }
-
-    /// The page does not go on as one does.
-    fn break_page(&mut self, read: &mut ReadRecord<'_>) {
-        let message = format!("The object with the array has no end, {}.", self.position());
-        read(self.elements, Err(message));
-        self.leave_string();
-        self.leave_lists();
-        self.mode = Mode::Lost(usize::MAX);
-    }
-
-    /// The record does not go on after `part`. The lines that were taken for its inside, and may begin records, are read again.
-    fn break_record(&mut self, part: &[u8], read: &mut ReadRecord<'_>) {
-        self.keep(part);
-        self.leave_string();
-        let text = std::mem::take(&mut self.record.kept);
-        let record = std::mem::take(&mut self.record);
-        let next = match record.rereads {
-            REREADS_MAX.. => None,
-            _ => next_record(&text, record.indent),
-        };
-        let (broken, rest) = text.split_at(next.unwrap_or(text.len()));
-        let broken = broken.trim_ascii_end();
-        // What is inside of a record that takes several lines is indented more than the record.
-        let is_one_line = !record.too_long && !broken.contains(&b'\n');
-        let text = if record.too_long {
-            Err(self.too_long())
-        } else {
-            Ok(broken)
-        };
-        read(record.number, text);
-        if self.open.ends_in_object(self.outer) {
-            self.leave_lists();
-        }
-        self.open.depth = self.outer;
-        self.mode = Mode::Lost(if is_one_line {
-            usize::MAX
-        } else {
-            record.indent
-        });
-        if next.is_some() {
-            let lines = rest.split(|byte| *byte == b'\n').skip(1).count();
-            self.line.number -= lines as u64;
-            self.line.indent = 0;
-            self.line.is_blank = true;
-            let rereads = std::mem::replace(&mut self.rereads, record.rereads + 1);
-            self.push(rest, read);
-            self.rereads = rereads;
-        }
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ImportArgs, configuration: &Configuration) -> Result<()
     } else {
         into_store(input, &args.file, configuration, args.create)?
     };
-    print(&report)
+    print(&report, args.dry_run)
 }
 
 /// Returns the report as JSON.
@@ -151,7 +151,7 @@ impl Input {
 }
 
 /// The report as data, and its lines for people; on a terminal these alone, so that nothing is there twice.
-fn print(report: &[u8]) -> Result<(), Failure> {
+fn print(report: &[u8], dry_run: bool) -> Result<(), Failure> {
     let ImportReport {
         upserted,
         rejected,
@@ -179,6 +179,14 @@ fn print(report: &[u8]) -> Result<(), Failure> {
     }
     if (errors.len() as u64) < rejected {
         say!("{} of {rejected} errors shown", errors.len());
+    }
+    if dry_run && mapping.is_none() {
+        return Err(Failure(format!(
+            "THIS WAS NO DRY RUN: the server is older than dry runs and has imported the file: {upserted} upserted, {rejected} rejected"
+        )));
+    }
+    if upserted == 0 && rejected == 0 {
+        say!("there are no desktops in the file");
     }
     let failed = if mapping.is_some() {
         say!("{upserted} would be upserted, {rejected} rejected; nothing was written");
@@ -229,5 +237,14 @@ mod tests {
             ["1", "2"].contains(&committed.trim_end_matches(rest)),
             "{message}"
         );
+    }
+
+    #[test]
+    fn dry_run_that_an_older_server_has_imported_is_an_error() {
+        let report = r#"{"upserted":2,"rejected":1,"committed":2,"errors":[],"warnings":[]}"#;
+        let Failure(message) = print(report.as_bytes(), true).unwrap_err();
+        let ends = "has imported the file: 2 upserted, 1 rejected";
+        assert!(message.starts_with("THIS WAS NO DRY RUN: "), "{message}");
+        assert!(message.ends_with(ends), "{message}");
     }
 }

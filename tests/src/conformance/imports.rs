@@ -30,6 +30,7 @@ pub(super) fn cases() -> Vec<Case> {
         other_names(),
         other_spellings(),
         dry_run(),
+        refused_dry_run(),
         running_action(),
         under_hold(),
         put_under_hold(),
@@ -154,11 +155,7 @@ fn bulk_errors() -> Case {
     };
     let errors = [
         error(2, 1, "«_»"),
-        error(
-            3,
-            1,
-            "The field workSpId must be a string of 1 to 64 characters.",
-        ),
+        error(3, 1, "$: no member is workSpId or WorkspaceId."),
         error(
             4,
             28,
@@ -311,6 +308,13 @@ fn dry_run() -> Case {
         let target = format!("POST admin /operator/workspaces?dryRun={value}");
         call(&target).body(NDJSON, lines.join("\n"))
     };
+    // Read as an absent one, an empty value would write.
+    let empty = |query: &str| {
+        let target = format!("POST admin /operator/workspaces?{query}");
+        let call = call(&target).body(NDJSON, lines.join("\n"));
+        call.refused("InvalidParameter")
+            .error_holding("dryRun", &["The value is empty: send dryRun=true"])
+    };
     let bad = dry_run("maybe").refused("InvalidParameter");
     Case::new(MERGES, "that is only checked")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
@@ -324,6 +328,28 @@ fn dry_run() -> Case {
                 .gives(r#"{"activities":[],"nextToken":null,"hasMore":false}"#),
         )
         .call(bad.error_holding("dryRun", &["The value 'maybe' is not valid."]))
+        .call(empty("dryRun="))
+        .call(empty("dryRun"))
+        .call(call("GET admin /operator/workspaces/ws-3").refused("WorkSpaceNotFound"))
+}
+
+/// Of dry runs that are refused the audit has those whose key may not import.
+fn refused_dry_run() -> Case {
+    let dry_run = |key: &str| {
+        let target = format!("POST {key} /operator/workspaces?dryRun=true");
+        call(&target).body("application/json", "[")
+    };
+    let refused = |code: &str| {
+        format!(
+            r#"{{"activities":[{{"id":«_»,"activityTime":"«_»","requester":"«_»","action":"ImportWorkSpaces","workSpaceId":null,"username":null,"computerName":null,"result":"Refused","previousState":null,"newState":null,"completedTime":null,"detail":"{code}","apiKeyName":"«_»","apiKeyId":«_»}}],"nextToken":null,"hasMore":false}}"#
+        )
+    };
+    let rows = || call("GET admin /operator/audit?action=ImportWorkSpaces");
+    Case::new(MERGES, "that is only checked, and refused")
+        .call(dry_run("admin").refused("InvalidBody"))
+        .call(rows().gives(r#"{"activities":[],"nextToken":null,"hasMore":false}"#))
+        .call(dry_run("read").refused("InsufficientScope"))
+        .call(rows().gives(refused("InsufficientScope")))
 }
 
 /// A state that an action is changing is refused; everything else goes in, and the action goes on.

@@ -12,6 +12,8 @@ pub(super) fn cases() -> Vec<Case> {
         batch_shapes(),
         batch_of_shippers(),
         batch_of_nothing(),
+        batch_of_broken_records(),
+        batch_after_an_endless_record(),
         batch_sizes(),
     ];
     cases.extend(RECORDS.iter().map(|record| pages(record.history)));
@@ -166,6 +168,7 @@ fn batch_of_shippers() -> Case {
     };
     let wrapped = "{\"date\":1763650000.5,\"stats\":{\"id\":1}}\n{\"host\":{\"name\":\"x\"},\"DATE\":1,\"stats\":{}}";
     let bare = "[{\"instanceId\":\"i\",\"date\":1},{\"stats\":{\"id\":2}}]";
+    let misspelled = r#"{"instanceId":"i","userNmae":"j"}"#;
     let named = |stream: &str| {
         let line = format!("POST ingest /operator/telemetry?STREAM={stream}");
         move |body: &str| call(&line).body("application/json", body)
@@ -173,7 +176,10 @@ fn batch_of_shippers() -> Case {
     let refused = "The value 'logs' is not valid. Send one of stats, activity, startup, processes.";
     Case::new("10 batch", "as shippers send it")
         .call(post(wrapped).gives(warned(2, &[(1, "date"), (2, "host")])))
-        .call(named("Stats")(bare).gives(warned(2, &[(1, "date")])))
+        .call(named("Stats")(bare).gives(warned(2, &[(1, "date; did you mean updatetime?")])))
+        .call(
+            named("Stats")(misspelled).gives(warned(1, &[(1, "userNmae; did you mean username?")])),
+        )
         .call(named("activity")(r#"{"activity":"Logon","username":"j"}"#).gives(warned(1, &[])))
         .call(named("startup")("{\"totalMs\":5}{\"totalMs\":6}").gives(warned(2, &[])))
         .call(named("PROCESSES")(r#"{"processes":[{"processName":"a"}]}"#).gives(warned(1, &[])))
@@ -186,7 +192,7 @@ fn batch_of_shippers() -> Case {
         )
         .call(named("stats")(r#"{"activity":{}}"#).refused("InvalidBody"))
         .call(named("stats")(r#"{"records":[{"id":1}]}"#).refused("InvalidBody"))
-        .call(call("GET - /api/Stats/queue/count").gives("10"))
+        .call(call("GET - /api/Stats/queue/count").gives("11"))
 }
 
 /// Shippers take 2xx for delivered, so nothing accepted is no success.
@@ -197,7 +203,6 @@ fn batch_of_nothing() -> Case {
         r#"{"records":[{"stats":{}}]}"#,
         r#"{"stats":{},"activity":{}}"#,
         "<html><body>502</body></html>",
-        "[]",
         "[",
         "x",
         "\u{1f}\u{8b}",
@@ -207,10 +212,55 @@ fn batch_of_nothing() -> Case {
     let comma = r#"{"stats":{"processorInUse":1,5}}"#;
     let message = "$.stats: key must be a string, at line 1, byte 30. A decimal comma is not JSON: write 1.5 for 1,5.";
     let nothing = r#"{"accepted":0,"rejected":0,"errors":[],"warnings":[]}"#;
+    for body in ["[]", "[\n]\n", "[[],[]]", ","] {
+        case = case.call(post(body).gives(nothing));
+    }
     case.call(post(comma).refused("InvalidBody").error("line 1", message))
         .call(post(" \r\n\t").gives(nothing))
         .call(post("").gives(nothing))
         .call(call("GET - /api/Stats/queue/count").gives("0"))
+}
+
+/// A record that lost a bracket or a quote costs no other, on one line or on many.
+fn batch_of_broken_records() -> Case {
+    let one = |id: usize| format!(r#"{{"stats":{{"id":{id},"instanceId":"i"}}}}"#);
+    let mut case = Case::new("10 batch", "in which a record is broken");
+    for broken in [
+        r#"{"stats":{"id":1}"#,
+        r#"{"stats":{"id":1"#,
+        r#""stats":{"id":1}}"#,
+        r#"{"stats":{"instanceId":"i}}"#,
+        r#"{"stats":{"instanceId:"i"}}"#,
+        r#"{"processes":{"processes":[{"processName":"a"}}}"#,
+    ] {
+        for between in [",", ",\n"] {
+            let records = [one(1), broken.to_owned(), one(2), one(3)];
+            let body = format!("[{}]", records.join(between));
+            case = case.call(post(body).gives_json(
+                r#"{"accepted":3,"rejected":1,"errors":[{"line":2,"message":"«_»"}],"warnings":[]}"#,
+            ));
+        }
+    }
+    let cut = [r#"{"processes":{"processes":[{"processName":"a"},"#; 9].join("\n");
+    let errors: Vec<_> = (1..=9)
+        .map(|line| format!(r#"{{"line":{line},"message":"«_»"}}"#))
+        .collect();
+    case.call(
+        post(format!("{cut}\n{}\n{}", one(1), one(2))).gives_json(format!(
+            r#"{{"accepted":2,"rejected":9,"errors":[{}],"warnings":[]}}"#,
+            errors.join(",")
+        )),
+    )
+}
+
+/// A record that breaks off and seems to go on for more than a record may be costs none of those.
+fn batch_after_an_endless_record() -> Case {
+    let good = "{\"stats\":{\"id\":1,\"instanceId\":\"i\"}},\n".repeat(40_000);
+    let cut = r#"{"processes":{"instanceId":"x","processes":[{"processName":"a"},"#;
+    let body = format!("[\n{{\"stats\":{{\"instanceId\":\"first\"}}}},\n{cut}\n{good}]");
+    Case::new("10 batch", "in which a record has no end").call(post(body).gives_json(
+        r#"{"accepted":40001,"rejected":1,"errors":[{"line":2,"message":"«_»"}],"warnings":[]}"#,
+    ))
 }
 
 /// 8 MiB, to the byte.

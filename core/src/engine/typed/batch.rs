@@ -6,10 +6,9 @@ use std::sync::Arc;
 use crate::api::endpoint::RequestBody;
 use crate::domain::validation;
 use crate::engine::{Engine, WriteFuture};
-use crate::engine_core::{EngineCore, Output, PendingWrite};
+use crate::engine_core::{EngineCore, IncomingBatch, Output, PendingWrite};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{Record, RecordRef, Stream};
-use crate::store::telemetry::arrivals::Arrivals;
 use crate::wire::body;
 
 /// Telemetry records that are to be accepted together: all of them, or none.
@@ -36,7 +35,7 @@ use crate::wire::body;
 /// ```
 pub struct TelemetryBatch {
     core: Arc<EngineCore>,
-    arrivals: Arrivals,
+    incoming: IncomingBatch,
 }
 
 impl TelemetryBatch {
@@ -55,7 +54,7 @@ impl TelemetryBatch {
         let mut record = RecordRef::empty(stream);
         body::record_body(body, &mut record)
             .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.to_string()))?;
-        self.core.push(&mut self.arrivals, &record);
+        self.core.push(&mut self.incoming, &record);
         Ok(())
     }
 
@@ -73,14 +72,14 @@ impl TelemetryBatch {
             let message = format!("The field {name} must be a finite number.");
             return Err(EngineError::invalid(name, message));
         }
-        self.core.push(&mut self.arrivals, &borrowed);
+        self.core.push(&mut self.incoming, &borrowed);
         Ok(())
     }
 
     /// How many records are in it.
     #[must_use]
     pub fn len(&self) -> usize {
-        usize::try_from(self.arrivals.records()).unwrap_or(usize::MAX)
+        usize::try_from(self.incoming.records()).unwrap_or(usize::MAX)
     }
 
     /// Whether none is.
@@ -92,7 +91,7 @@ impl TelemetryBatch {
     /// The memory its records take, in bytes, to the nearest few KiB.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.arrivals.bytes()
+        self.incoming.bytes()
     }
 }
 
@@ -112,7 +111,7 @@ impl Engine {
     pub fn batch(&self) -> TelemetryBatch {
         TelemetryBatch {
             core: Arc::clone(&self.running.core),
-            arrivals: Arrivals::default(),
+            incoming: IncomingBatch::default(),
         }
     }
 
@@ -121,14 +120,14 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
     pub fn record_batch(&self, batch: TelemetryBatch) -> Result<()> {
-        let mut claim = self.core().accept_all(batch.arrivals)?;
+        let mut claim = self.core().accept_all(batch.incoming)?;
         self.core().wait(&mut claim).map(drop)
     }
 
     /// The same as a future that any executor can drive. The batch is submitted at once, in this call; dropping the future
     /// does not take it back.
     pub fn record_batch_async(&self, batch: TelemetryBatch) -> WriteFuture {
-        let submitted = self.core().accept_all(batch.arrivals);
+        let submitted = self.core().accept_all(batch.incoming);
         let pending = |claim| PendingWrite {
             claim,
             output: Output::known(()),

@@ -7,11 +7,10 @@
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use crate::limits::CSV_CELLS_MAX;
-use crate::nearest::nearest;
 
-use super::fields::{RecordFields, read_properties};
-use super::names::{Meaning, Names, is_type_name};
-use super::{Gathered, Unreadable, add_warning};
+use super::fields::RecordFields;
+use super::names::{LineNames, Meaning, may_be_id, meaning};
+use super::{Gathered, Unreadable};
 
 /// Room for the cells of a line, to begin with.
 const ROOM: usize = 1024;
@@ -315,17 +314,18 @@ fn is_blank(cells: &[Result<&str, String>]) -> bool {
         || texts.next().is_some_and(|text| text.is_ok_and(is_preamble))
 }
 
-/// Whether a line names the fields again: it has the name of the id's column.
+/// Whether a line names the fields again: it has the name of the id's column, or in that column a name that is known and somewhere one that
+/// means the id.
 fn is_header(columns: &[Column], cells: &[Result<&str, String>]) -> bool {
-    let mut ids = columns
-        .iter()
-        .filter(|column| column.meaning == Meaning::Field(0));
-    ids.any(|id| {
-        let is_name = |cell: &Result<&str, String>| {
-            cell.as_deref()
-                .is_ok_and(|cell| cell.eq_ignore_ascii_case(&id.name))
-        };
-        cells.iter().any(is_name)
+    let is_id = |cell: &str| meaning(cell) == Meaning::Field(0);
+    let texts = || cells.iter().filter_map(|cell| cell.as_deref().ok());
+    let mut ids = columns.iter().zip(cells).filter_map(|(column, cell)| {
+        let is_id = column.meaning == Meaning::Field(0);
+        is_id.then_some((&column.name, cell.as_deref().unwrap_or_default()))
+    });
+    ids.any(|(name, id)| {
+        let is_known = !id.is_empty() && meaning(id) != Meaning::Unknown;
+        is_known && texts().any(is_id) || texts().any(|cell| cell.eq_ignore_ascii_case(name))
     })
 }
 
@@ -338,12 +338,7 @@ fn columns(
     let mut columns: Vec<Column> = Vec::new();
     for name in names {
         let name = name?;
-        let Gathered {
-            names, warnings, ..
-        } = into;
-        let meaning = names.meaning("column", name, &mut |message| {
-            add_warning(warnings, line, message);
-        });
+        let meaning = into.names_of(line).meaning("column", name);
         let mut before = columns.iter();
         if matches!(meaning, Meaning::Field(_))
             && before.any(|column| column.name.eq_ignore_ascii_case(name))
@@ -357,8 +352,11 @@ fn columns(
     if columns.iter().any(has_id) {
         return Ok(columns);
     }
-    let mut names = columns.iter().map(|column| column.name.as_str());
-    let found = names.find(|name| nearest(name, ["workSpId", "WorkspaceId"]).is_some());
+    let names = columns
+        .iter()
+        .filter(|column| column.meaning == Meaning::Unknown);
+    let mut names = names.map(|column| column.name.as_str());
+    let found = names.find(|name| may_be_id(name));
     let meant = found.map(|found| format!(" Is it {found}?"));
     Err(format!(
         "The first line of the CSV must name the fields, and among them workSpId or WorkspaceId.{}",
@@ -378,14 +376,11 @@ fn row(line: u64, columns: &[Column], cells: Vec<Result<&str, String>>, into: &m
         let last = count.min(columns).max(1) as u64;
         return into.errors.add(line, Some(last), message);
     }
-    let Gathered {
-        names, warnings, ..
-    } = into;
-    let warn = &mut |message| add_warning(warnings, line, message);
+    let mut names = into.names_of(line);
     let mut fields = RecordFields::default();
     for ((number, column), cell) in (1..).zip(columns).zip(cells) {
         let read = cell.and_then(|cell| {
-            let read = read_cell(column, cell, &mut fields, names, warn);
+            let read = read_cell(column, cell, &mut fields, &mut names);
             read.map_err(|message| format!("{message}."))
         });
         if let Err(message) = read {
@@ -400,22 +395,14 @@ fn read_cell(
     column: &Column,
     cell: &str,
     fields: &mut RecordFields,
-    names: &mut Names,
-    warn: &mut dyn FnMut(String),
+    names: &mut LineNames<'_>,
 ) -> Result<(), String> {
     let Column { name, meaning } = column;
-    if is_type_name(cell) && matches!(meaning, Meaning::Field(_) | Meaning::Properties) {
-        names.warn_type_name(name, warn);
+    if cell.is_empty() {
         return Ok(());
     }
-    match meaning {
-        _ if cell.is_empty() => Ok(()),
-        Meaning::Field(index) => fields.set(*index, name, Some(without_apostrophe(cell))),
-        Meaning::Properties if cell.starts_with('{') => {
-            read_properties(cell, name, fields, names, warn)
-        }
-        Meaning::Properties | Meaning::Ignored | Meaning::Unknown => Ok(()),
-    }
+    let cell = Some(without_apostrophe(cell));
+    fields.take(*meaning, name, cell, names)
 }
 
 /// A cell without the apostrophe that an export has put before what a spreadsheet would compute.

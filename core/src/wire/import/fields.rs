@@ -7,10 +7,10 @@ use crate::model::{
     ComputeType, FieldSpec, FieldValue, Fields as _, Nullable, Protocol, RunningMode, State,
     WorkspacePatch, canonical,
 };
-use crate::wire::record::{name_end, read_members_of, read_object, wrong_value};
+use crate::wire::record::{is_json, name_end, read_members_of, read_object, wrong_value};
 use crate::wire::tokens::{ARRAY, OBJECT, Read, Tokens};
 
-use super::names::{Meaning, Names, is_type_name, own_name, shown};
+use super::names::{LineNames, Meaning, is_type_name, may_be_id, own_name, shown};
 
 /// What JSON calls a name.
 const MEMBER: &str = "member";
@@ -21,29 +21,62 @@ pub(super) struct RecordFields {
     patch: WorkspacePatch,
     /// What the text calls the fields that it has.
     given: [Option<Cow<'static, str>>; WorkspacePatch::FIELDS.len()],
+    /// Values of the fields that are not given.
+    fallbacks: [Option<String>; WorkspacePatch::FIELDS.len()],
+    /// An unknown name that may mean the id.
+    id_name: Option<String>,
 }
 
 impl RecordFields {
+    /// Takes the value of what the text calls `name`; `None` is null, and so is an empty text.
+    ///
+    /// # Errors
+    /// A sentence without its full stop where the value contradicts another one.
+    pub(super) fn take(
+        &mut self,
+        meaning: Meaning,
+        name: &str,
+        value: Option<&str>,
+        names: &mut LineNames<'_>,
+    ) -> Result<(), String> {
+        let value = value.filter(|text| !text.is_empty());
+        match (meaning, value) {
+            (Meaning::Field(_), Some(text)) if is_type_name(text) => {
+                names.warn_unread(name, value);
+                Ok(())
+            }
+            (Meaning::Field(index), Some(text))
+                if own_name(index) == "protocol" && list(text).next().is_none() =>
+            {
+                Ok(())
+            }
+            (Meaning::Field(index), _) => self.set(index, name, value),
+            (Meaning::Fallback(index), Some(text)) => {
+                let fallback = match own_name(index) {
+                    "state" if !is_yes(text) => None,
+                    "state" => canonical::<State>("TERMINATED"),
+                    _ => canonical::<RunningMode>(text),
+                };
+                if let Some(place) = self.fallbacks.get_mut(index) {
+                    *place = fallback;
+                }
+                Ok(())
+            }
+            (Meaning::Properties, Some(text)) => read_properties(text, name, self, names),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes the value of a field that the text calls `name`; `None` is null.
     ///
     /// # Errors
     /// A sentence without its full stop where another member means the same field, and has another value.
-    pub(super) fn set(
-        &mut self,
-        index: usize,
-        name: &str,
-        value: Option<&str>,
-    ) -> Result<(), String> {
+    fn set(&mut self, index: usize, name: &str, value: Option<&str>) -> Result<(), String> {
         let value = value.map(|value| stored(own_name(index), value));
         let value = value.map_or(FieldValue::Null, FieldValue::Text);
         let Some(given) = self.given.get_mut(index) else {
             return Ok(());
         };
-        if let FieldValue::Text(text) = &value
-            && is_type_name(text)
-        {
-            return Ok(());
-        }
         if let Some(first) = given {
             if self.patch.get(index).as_ref() == Some(&value) {
                 return Ok(());
@@ -64,8 +97,24 @@ impl RecordFields {
         Ok(())
     }
 
+    /// A message where no name means the id.
+    pub(super) fn missing_id(&self) -> Option<String> {
+        let is_missing = self.given.first().is_none_or(Option::is_none);
+        let end = || match &self.id_name {
+            None => ".".to_owned(),
+            Some(name) => format!("; is it {}?", shown(name)),
+        };
+        is_missing.then(|| format!("no member is workSpId or WorkspaceId{}", end()))
+    }
+
     /// The record.
-    pub(super) fn finish(self) -> WorkspacePatch {
+    pub(super) fn finish(mut self) -> WorkspacePatch {
+        let fallbacks = self.fallbacks.into_iter().zip(&self.given).enumerate();
+        for (index, (fallback, given)) in fallbacks {
+            if let (Some(value), None) = (fallback, given) {
+                self.patch.set(index, FieldValue::Text(value.into()));
+            }
+        }
         self.patch
     }
 }
@@ -77,14 +126,23 @@ fn stored<'v>(field: &str, value: &'v str) -> Cow<'v, str> {
         "runningMode" => canonical::<RunningMode>(value),
         "computeTypeName" => canonical::<ComputeType>(value),
         // A list as the text of a cell: the first one counts.
-        "protocol" => canonical::<Protocol>(value).or_else(|| {
-            let mut all = value.split([',', ';', ' ', '[', ']', '"', '\'']);
-            all.find(|one| !one.is_empty())
-                .and_then(canonical::<Protocol>)
-        }),
+        "protocol" => canonical::<Protocol>(value)
+            .or_else(|| list(value).next().and_then(canonical::<Protocol>)),
         _ => None,
     };
     known.map_or(Cow::Borrowed(value), Cow::Owned)
+}
+
+/// The values of a list that is the text of a cell.
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    let all = text.split([',', ';', ' ', '[', ']', '{', '}', '"', '\'']);
+    all.filter(|one| !one.is_empty())
+}
+
+fn is_yes(text: &str) -> bool {
+    ["yes", "true"]
+        .iter()
+        .any(|yes| text.eq_ignore_ascii_case(yes))
 }
 
 /// Whether a number or a boolean may be meant as the text of a field. Neither is an id or a value of a vocabulary.
@@ -95,49 +153,99 @@ fn takes_scalars(spec: &FieldSpec) -> bool {
     )
 }
 
-/// Reads an object of JSON. `warn` gets hints at names that are met for the first time.
-pub(super) fn read_json(
-    text: &[u8],
-    names: &mut Names,
-    warn: &mut dyn FnMut(String),
-) -> Read<WorkspacePatch> {
+/// Reads an object of JSON.
+pub(super) fn read_json(text: &[u8], names: &mut LineNames<'_>) -> Read<RecordFields> {
     let mut fields = RecordFields::default();
     read_object(text, &mut |name, is_duplicate, tokens| {
-        let meaning = names.meaning(MEMBER, name, warn);
+        let meaning = names.meaning(MEMBER, name);
+        if meaning == Meaning::Unknown && fields.id_name.is_none() && may_be_id(name) {
+            fields.id_name = Some(name.to_owned());
+        }
         let next = (meaning == Meaning::Properties).then(|| value_begin(tokens));
         match next.flatten() {
             Some(b'{') => {}
-            Some(b'"') => {
-                names.warn_type_name(name, warn);
+            Some(b'[' | b't' | b'f' | b'-' | b'0'..=b'9') => {
+                names.warn_unread(name, None);
                 return None;
             }
-            _ => return member(&mut fields, meaning, name, is_duplicate, tokens, 1),
+            _ => {
+                let fields = &mut fields;
+                return member(fields, meaning, name, is_duplicate, tokens, 1, names);
+            }
         }
         let inner = &mut |inner: &str, is_duplicate: bool, tokens: &mut Tokens<'_>| {
             let whole = format!("{name}.{inner}");
-            let meaning = names.meaning(MEMBER, &whole, warn);
-            member(&mut fields, meaning, &whole, is_duplicate, tokens, 2)
+            let meaning = names.meaning(MEMBER, &whole);
+            if meaning == Meaning::Properties {
+                return None;
+            }
+            let fields = &mut fields;
+            member(fields, meaning, &whole, is_duplicate, tokens, 2, names)
         };
         let read = name_end(tokens, is_duplicate).and_then(|()| read_members_of(tokens, 2, inner));
         Some(read)
     })?;
-    Ok(fields.finish())
+    Ok(fields)
 }
 
-/// Reads the object of properties that a CSV has as the text of a cell.
-pub(super) fn read_properties(
+/// Reads the object of properties that is a text: JSON, or what PowerShell (`@{a=b; c=d}`) and Python (`{'a': 'b'}`) write.
+fn read_properties(
     text: &str,
-    column: &str,
+    name: &str,
     fields: &mut RecordFields,
-    names: &mut Names,
-    warn: &mut dyn FnMut(String),
+    names: &mut LineNames<'_>,
 ) -> Result<(), String> {
-    let read = read_object(text.as_bytes(), &mut |inner, is_duplicate, tokens| {
-        let whole = format!("{column}.{inner}");
-        let meaning = names.meaning(MEMBER, &whole, warn);
-        member(fields, meaning, &whole, is_duplicate, tokens, 1)
+    if text.starts_with('{') && is_json(text.as_bytes()) {
+        let read = read_object(text.as_bytes(), &mut |inner, is_duplicate, tokens| {
+            let whole = format!("{name}.{inner}");
+            let meaning = names.meaning(MEMBER, &whole);
+            if meaning == Meaning::Properties {
+                return None;
+            }
+            member(fields, meaning, &whole, is_duplicate, tokens, 1, names)
+        });
+        return read.map_err(|error| format!("{}: {}", shown(name), error.0.found));
+    }
+    let Some(pairs) = pairs(text) else {
+        names.warn_unread(name, Some(text));
+        return Ok(());
+    };
+    for (inner, value) in pairs {
+        let whole = format!("{name}.{inner}");
+        let meaning = names.meaning(MEMBER, &whole);
+        if meaning != Meaning::Properties && !matches!(value, "" | "None") {
+            fields.take(meaning, &whole, Some(value), names)?;
+        }
+    }
+    Ok(())
+}
+
+/// The names and values of an object as PowerShell or Python writes it; `None` where the text is neither.
+fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
+    let (inside, between, after_name) = match text.strip_prefix("@{") {
+        Some(inside) => (inside, ';', '='),
+        None => (text.strip_prefix('{')?, ',', ':'),
+    };
+    let inside = inside.strip_suffix('}')?;
+    let mut depth = 0_usize;
+    let parts = inside.split(|char| {
+        match char {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        char == between && depth == 0
     });
-    read.map_err(|error| format!("{}: {}", shown(column), error.0.found))
+    let parts = parts.filter(|part| !part.trim().is_empty());
+    let pairs = parts.map(|part| {
+        let (name, value) = part.split_once(after_name)?;
+        Some((unquoted(name), unquoted(value)))
+    });
+    pairs.collect()
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim().trim_matches(['\'', '"'])
 }
 
 /// The first byte of the value after the colon that comes next.
@@ -156,19 +264,27 @@ fn member(
     is_duplicate: bool,
     tokens: &mut Tokens<'_>,
     depth: usize,
+    names: &mut LineNames<'_>,
 ) -> Option<Read<()>> {
-    let Meaning::Field(index) = meaning else {
-        return None;
+    let spec = match meaning {
+        Meaning::Field(index) => Some(WorkspacePatch::FIELDS.get(index)?),
+        Meaning::Fallback(_) | Meaning::Properties if value_begin(tokens) == Some(b'"') => None,
+        Meaning::Fallback(_) | Meaning::Properties | Meaning::Ignored | Meaning::Unknown => {
+            return None;
+        }
     };
-    let spec = WorkspacePatch::FIELDS.get(index)?;
     let mut read = || {
         name_end(tokens, is_duplicate)?;
-        let set = match value(tokens, spec, depth, true)? {
-            Nullable::Absent => return Ok(()),
-            Nullable::Null => fields.set(index, name, None),
-            Nullable::Value(text) => fields.set(index, name, Some(&text)),
+        let value = match spec {
+            Some(spec) => value(tokens, spec, depth, true)?,
+            None => text(tokens)?,
         };
-        set.map_err(|message| tokens.error_after(&OBJECT, message))
+        let taken = match value {
+            Nullable::Absent => return Ok(()),
+            Nullable::Null => fields.take(meaning, name, None, names),
+            Nullable::Value(text) => fields.take(meaning, name, Some(&text), names),
+        };
+        taken.map_err(|message| tokens.error_after(&OBJECT, message))
     };
     let read = read();
     Some(read.map_err(|error| error.within(format_args!(".{}", shown(name)))))
@@ -203,6 +319,16 @@ fn value(
         tokens.back_to(start);
         wrong_value(tokens, spec)
     })
+}
+
+/// Reads a string.
+fn text(tokens: &mut Tokens<'_>) -> Read<Nullable<String>> {
+    let start = tokens.remaining();
+    if let Some(text) = tokens.string() {
+        return Ok(Nullable::Value(text.into_owned()));
+    }
+    tokens.back_to(start);
+    tokens.skip(1).map(|()| Nullable::Absent)
 }
 
 /// Reads a number as its text. Only an account may have an exponent: a spreadsheet has written it, and it is kept with a warning.

@@ -15,11 +15,11 @@ use crate::model::{
 use crate::nearest::nearest;
 
 use super::body::LineErrors;
-use super::values::Values;
+use super::values::{NoRecord, Values};
 
 use csv::CsvRows;
 pub(crate) use format::{Declared, not_text};
-use names::Names;
+use names::{LineNames, Names};
 
 /// The members of an object that can hold a list of records.
 const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
@@ -221,17 +221,16 @@ impl Gathered {
     }
 
     /// Reads a record of JSON.
-    fn read_json(&mut self, line: u64, text: Result<&[u8], String>) {
+    fn read_json(&mut self, line: u64, text: Result<&[u8], NoRecord>) {
         let text = match text {
             Ok(text) => text,
-            Err(too_long) => return self.errors.add(line, Some(1), too_long),
+            Err(none) => return self.errors.add(line, Some(1), none.message),
         };
-        let Self {
-            names, warnings, ..
-        } = self;
-        let warn = &mut |message| add_warning(warnings, line, message);
-        match fields::read_json(text, names, warn) {
-            Ok(patch) => self.add(line, 1, patch),
+        match fields::read_json(text, &mut self.names_of(line)) {
+            Ok(fields) => match fields.missing_id() {
+                None => self.add(line, 1, fields.finish()),
+                Some(message) => self.errors.add(line, Some(1), format!("$: {message}")),
+            },
             Err(error) => {
                 let parts = &error.0;
                 let message = format!("{}: {}.{}", parts.path, parts.found, parts.hint);
@@ -256,6 +255,15 @@ impl Gathered {
                 self.records.push_back((line, patch));
             }
             Err(violation) => self.errors.add(line, Some(column), violation.message),
+        }
+    }
+
+    /// The names that were met, for reading line `line`.
+    fn names_of(&mut self, line: u64) -> LineNames<'_> {
+        LineNames {
+            names: &mut self.names,
+            warnings: &mut self.warnings,
+            line,
         }
     }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::limits::IMPORT_NAMES_MAX;
-use crate::model::{NameMapping, WorkspacePatch};
+use crate::limits::{IMPORT_NAMES_MAX, IMPORT_WARNINGS_MAX};
+use crate::model::{LineWarning, NameMapping, WorkspacePatch};
 use crate::nearest::nearest;
+
+use super::add_warning;
 
 /// Characters of a name that are kept, for people.
 const SHOWN_MAX: usize = 64;
@@ -14,6 +16,8 @@ const SHOWN_MAX: usize = 64;
 pub(super) enum Meaning {
     /// The field at this place of [`WorkspacePatch::FIELDS`].
     Field(usize),
+    /// The same, where nothing else gives the field a value.
+    Fallback(usize),
     /// An object with more names: `WorkspaceProperties`.
     Properties,
     /// What other tools say of a desktop and the inventory has no field for.
@@ -37,8 +41,16 @@ const ALIASES: [(&str, &str); 8] = [
     ("awsaccountid", "account"),
 ];
 
+/// Names of other tools, in the form of [`plain`], whose values stand for a field that the record does not have: columns of reports of the
+/// Cost Optimizer for Amazon WorkSpaces.
+const FALLBACKS: [(&str, &str); 2] = [
+    ("newmode", "runningMode"),
+    // `Yes` is the state TERMINATED.
+    ("workspaceterminated", "state"),
+];
+
 /// Known names without a field, in the form of [`plain`]. A warning of each would hide the ones that matter.
-const IGNORED: [&str; 42] = [
+const IGNORED: [&str; 44] = [
     // Descriptions by the API of Amazon WorkSpaces.
     "bundleid",
     "datareplicationsettings",
@@ -62,7 +74,11 @@ const IGNORED: [&str; 42] = [
     // Tables of Steampipe.
     "akas",
     "arn",
+    "ctx",
+    "name",
     "partition",
+    "spconnectionname",
+    "spctx",
     "tags",
     "tagssrc",
     "title",
@@ -73,13 +89,11 @@ const IGNORED: [&str; 42] = [
     "initialmode",
     "insessionlatency",
     "memoryusage",
-    "newmode",
     "reportdate",
     "rootvolumediskusage",
     "udppacketlossrate",
     "usagethreshold",
     "uservolumediskusage",
-    "workspaceterminated",
     "workspacetype",
     // Columns of a CSV without a name, and what PowerShell adds.
     "",
@@ -91,8 +105,6 @@ const IGNORED: [&str; 42] = [
 #[derive(Debug, Default)]
 pub(super) struct Names {
     met: BTreeMap<Box<str>, MetName>,
-    /// Whether a warning says that a value is the name of a type.
-    has_type_name: bool,
 }
 
 #[derive(Debug)]
@@ -100,51 +112,76 @@ struct MetName {
     /// How many were met before.
     order: usize,
     meaning: Meaning,
+    /// Whether a warning says that a value of it cannot be read.
+    is_unread: bool,
 }
 
-impl Names {
-    /// What the name of a member or column means: `what`. `warn` gets a warning where it is unknown and is met for the first time.
-    pub(super) fn meaning(
-        &mut self,
-        what: &str,
-        name: &str,
-        warn: &mut dyn FnMut(String),
-    ) -> Meaning {
-        if let Some(met) = self.met.get(name) {
+/// The names that an import has met, for reading a line of it.
+#[derive(Debug)]
+pub(super) struct LineNames<'g> {
+    pub(super) names: &'g mut Names,
+    /// All warnings of the import.
+    pub(super) warnings: &'g mut Vec<LineWarning>,
+    pub(super) line: u64,
+}
+
+impl LineNames<'_> {
+    /// What the name of a member or column means: `what`. Warns where it is unknown and is met for the first time.
+    pub(super) fn meaning(&mut self, what: &str, name: &str) -> Meaning {
+        let met = &mut self.names.met;
+        if let Some(met) = met.get(name) {
             return met.meaning;
         }
         let meaning = meaning(name);
-        let is_first = !self.met.keys().any(|met| met.eq_ignore_ascii_case(name));
-        if meaning == Meaning::Unknown && is_first {
-            warn(unknown(what, name));
+        // The nearest name is not looked for where the warning has no room.
+        let is_warned = self.warnings.len() == IMPORT_WARNINGS_MAX
+            || met.keys().any(|met| met.eq_ignore_ascii_case(name));
+        if meaning == Meaning::Unknown && !is_warned {
+            add_warning(self.warnings, self.line, unknown(what, name));
         }
-        let order = self.met.len();
+        let order = met.len();
         if order < IMPORT_NAMES_MAX && name.chars().nth(SHOWN_MAX).is_none() {
-            self.met.insert(name.into(), MetName { order, meaning });
+            let new = MetName {
+                order,
+                meaning,
+                is_unread: false,
+            };
+            met.insert(name.into(), new);
         }
         meaning
     }
 
-    /// Warns once of a value that is the name of a type: what PowerShell writes in place of an object or a list.
-    pub(super) fn warn_type_name(&mut self, name: &str, warn: &mut dyn FnMut(String)) {
-        if !std::mem::replace(&mut self.has_type_name, true) {
-            warn(format!(
-                "{} holds the name of a type in place of its values, and is ignored: export with ConvertTo-Json -Depth 5",
-                shown(name)
-            ));
+    /// Warns once of each name that has a value which cannot be read. `text` is that value, where it is one.
+    pub(super) fn warn_unread(&mut self, name: &str, text: Option<&str>) {
+        let met = self.names.met.get_mut(name);
+        if met.is_none_or(|met| std::mem::replace(&mut met.is_unread, true)) {
+            return;
         }
+        let name = shown(name);
+        let message = if text.is_some_and(is_type_name) {
+            format!(
+                "{name} holds the name of a type in place of its values, and is ignored: export with ConvertTo-Json -Depth 5"
+            )
+        } else {
+            format!("{name} cannot be read, and is ignored: it must be an object in JSON")
+        };
+        add_warning(self.warnings, self.line, message);
     }
+}
 
+impl Names {
     /// The names in the order in which they were met, with ours.
     pub(super) fn mapping(&self) -> Vec<NameMapping> {
         let mut met: Vec<_> = self.met.iter().collect();
         met.sort_by_key(|(_, met)| met.order);
         let mapping = met.into_iter().filter_map(|(name, met)| {
             let to = match met.meaning {
-                Meaning::Field(index) => Some(own_name(index).to_owned()),
+                Meaning::Properties if !met.is_unread => return None,
+                Meaning::Field(index) | Meaning::Fallback(index) => {
+                    Some(own_name(index).to_owned())
+                }
                 Meaning::Ignored if name.trim().is_empty() => return None,
-                Meaning::Ignored | Meaning::Unknown => None,
-                Meaning::Properties => return None,
+                Meaning::Ignored | Meaning::Unknown | Meaning::Properties => None,
             };
             Some(NameMapping {
                 from: name.to_string(),
@@ -188,7 +225,14 @@ fn unknown(what: &str, name: &str) -> String {
     )
 }
 
-fn meaning(name: &str) -> Meaning {
+/// Whether a name that is unknown most likely means the id.
+pub(super) fn may_be_id(name: &str) -> bool {
+    let plain = plain(name);
+    plain.ends_with("id") || plain.starts_with("worksp")
+}
+
+/// What a name means.
+pub(super) fn meaning(name: &str) -> Meaning {
     // A constant of an SDK, as a column of its own.
     let (whole, end) = name.rsplit_once('.').unwrap_or((name, ""));
     let is_constant = end.eq_ignore_ascii_case("value") && !whole.is_empty();
@@ -197,13 +241,22 @@ fn meaning(name: &str) -> Meaning {
         return Meaning::Properties;
     }
     let plain = plain.strip_prefix(PROPERTIES).unwrap_or(&plain);
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == plain);
-    let own = alias.map_or(plain, |(_, own)| own);
-    let mut fields = WorkspacePatch::FIELDS.iter();
-    match fields.position(|spec| spec.name.eq_ignore_ascii_case(own)) {
-        Some(field) => Meaning::Field(field),
-        None if IGNORED.contains(&plain) => Meaning::Ignored,
-        None => Meaning::Unknown,
+    let own = |of: &[(&str, &'static str)]| {
+        let mut of = of.iter().filter(|(name, _)| *name == plain);
+        of.next().map(|(_, own)| *own)
+    };
+    let field = |own: &str| {
+        let mut fields = WorkspacePatch::FIELDS.iter();
+        fields.position(|spec| spec.name.eq_ignore_ascii_case(own))
+    };
+    if let Some(field) = field(own(&ALIASES).unwrap_or(plain)) {
+        Meaning::Field(field)
+    } else if let Some(field) = own(&FALLBACKS).and_then(field) {
+        Meaning::Fallback(field)
+    } else if IGNORED.contains(&plain) {
+        Meaning::Ignored
+    } else {
+        Meaning::Unknown
     }
 }
 
@@ -222,7 +275,7 @@ mod tests {
 
     fn to(name: &str) -> Option<&'static str> {
         match meaning(name) {
-            Meaning::Field(index) => Some(own_name(index)),
+            Meaning::Field(index) | Meaning::Fallback(index) => Some(own_name(index)),
             Meaning::Properties | Meaning::Ignored | Meaning::Unknown => None,
         }
     }
@@ -297,10 +350,17 @@ mod tests {
     #[test]
     fn many_names_take_bounded_memory() {
         let mut names = Names::default();
+        let mut warnings = Vec::new();
+        let mut of_line = LineNames {
+            names: &mut names,
+            warnings: &mut warnings,
+            line: 1,
+        };
         for number in 0..10 * IMPORT_NAMES_MAX {
-            names.meaning("member", &format!("member{number}"), &mut |_| {});
+            of_line.meaning("member", &format!("member{number}"));
         }
-        names.meaning("member", &"x".repeat(1000), &mut |_| {});
+        of_line.meaning("member", &"x".repeat(1000));
+        assert_eq!(warnings.len(), IMPORT_WARNINGS_MAX);
         assert_eq!(names.mapping().len(), IMPORT_NAMES_MAX);
         assert!(names.bytes() < 50_000, "{}", names.bytes());
     }

@@ -172,6 +172,7 @@ fn csv_whose_first_line_is_wrong_is_unreadable() {
             "workSpaceIdent,user\nws-1,a",
             "among them workSpId or WorkspaceId. Is it workSpaceIdent?",
         ),
+        ("Id;State\nws-1;AVAILABLE", "WorkspaceId. Is it Id?"),
         (
             "name;username\nws-1;a",
             "among them workSpId or WorkspaceId.",
@@ -218,11 +219,7 @@ fn error_names_place_found_value_and_expected_one() {
                 "$.state: invalid type: integer `5`, expected a string or null."
             ),
             (2, 19, "$: EOF while parsing a value."),
-            (
-                3,
-                1,
-                "The field workSpId must be a string of 1 to 64 characters."
-            ),
+            (3, 1, "$: no member is workSpId or WorkspaceId."),
             (4, 1, "The record is longer than 200 bytes."),
             (5, 1, "$: invalid type: integer `5`, expected an object."),
             (6, 29, "$.workSpId: the property is given twice."),

@@ -1,5 +1,7 @@
 //! Records of texts in every shape, whole and cut anywhere.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
@@ -7,7 +9,7 @@ const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
 /// What is read of a text: each record with its number, `!` before one that is not JSON, and last the error of a list that does not end.
 fn read_pieces(pieces: &[&[u8]], lists: &'static [&'static str]) -> Vec<String> {
     let mut found = Vec::new();
-    let mut add = |number: u64, record: Result<&[u8], String>| {
+    let mut add = |number: u64, record: Result<&[u8], NoRecord>| {
         let (mark, text) = match &record {
             Ok(text) => {
                 let is_json = serde_json::from_slice::<serde_json::Value>(text).is_ok();
@@ -17,7 +19,7 @@ fn read_pieces(pieces: &[&[u8]], lists: &'static [&'static str]) -> Vec<String> 
                     text.replace(char::is_whitespace, ""),
                 )
             }
-            Err(message) => ("!!", message.clone()),
+            Err(none) => ("!!", none.message.clone()),
         };
         found.push(format!("{number}{mark} {text}"));
     };
@@ -173,7 +175,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     // An array by its end, and one without.
     (
         "[{\"a\":{\"b\":1},{\"c\":2}]",
-        &["1! {\"a\":{\"b\":1},{\"c\":2}"],
+        &["1! {\"a\":{\"b\":1},", "2 {\"c\":2}"],
     ),
     (
         "[{\"a\":1},{\"b\":\"x}]\n[{\"c\":1}]\n",
@@ -243,6 +245,147 @@ const BROKEN: &[(&str, &[&str])] = &[
     ),
     ("[\"a\n{\"c\":1}]", &["1! \"a", "2 {\"c\":1}"]),
 ];
+
+/// One line with an array of which one record lost a character, and what is read of it.
+const ONE_LINE: &[(&str, &[&str])] = &[
+    // A closing brace, of the inner object or of both.
+    (
+        r#"[{"a":{"b":1}},{"a":{"b":2},{"a":{"b":3}},{"a":{"b":4}}]"#,
+        &[
+            r#"1 {"a":{"b":1}}"#,
+            r#"2! {"a":{"b":2},"#,
+            r#"3 {"a":{"b":3}}"#,
+            r#"4 {"a":{"b":4}}"#,
+        ],
+    ),
+    (
+        r#"[{"a":{"b":1}}, {"a":{"b":2 , {"a":{"b":3}}, {"a":{"b":4}}]"#,
+        &[
+            r#"1 {"a":{"b":1}}"#,
+            r#"2! {"a":{"b":2,"#,
+            r#"3 {"a":{"b":3}}"#,
+            r#"4 {"a":{"b":4}}"#,
+        ],
+    ),
+    // An opening brace.
+    (
+        r#"[{"a":1},"a":{"b":2}},{"c":{"b":3}},{"d":4}]"#,
+        &[
+            r#"1 {"a":1}"#,
+            r#"2! "a":{"b":2}},"#,
+            r#"3 {"c":{"b":3}}"#,
+            r#"4 {"d":4}"#,
+        ],
+    ),
+    // A bracket of an inner array.
+    (
+        r#"[{"a":[{"b":1}},{"a":[{"b":2}]},{"c":3}]"#,
+        &[
+            r#"1! {"a":[{"b":1}},"#,
+            r#"2 {"a":[{"b":2}]}"#,
+            r#"3 {"c":3}"#,
+        ],
+    ),
+    (
+        r#"[{"a":[{"b":1},{"a":[{"b":2}]},{"c":3}]"#,
+        &[
+            r#"1! {"a":[{"b":1},"#,
+            r#"2 {"a":[{"b":2}]}"#,
+            r#"3 {"c":3}"#,
+        ],
+    ),
+    // A quote at the end of a text, of a name, and at the beginning of one.
+    (
+        r#"[{"a":{"b":"x}},{"a":{"b":"y"}},{"c":3}]"#,
+        &[
+            r#"1! {"a":{"b":"x}},"#,
+            r#"2 {"a":{"b":"y"}}"#,
+            r#"3 {"c":3}"#,
+        ],
+    ),
+    (
+        r#"[{"a":{"b:"x"}},{"a":{"b":"y"}},{"c":3}]"#,
+        &[
+            r#"1! {"a":{"b:"x"}},"#,
+            r#"2 {"a":{"b":"y"}}"#,
+            r#"3 {"c":3}"#,
+        ],
+    ),
+    (
+        r#"[{"a":{"b":x"}},{"a":{"b":"y"}},{"c":3}]"#,
+        &[
+            r#"1! {"a":{"b":x"}},"#,
+            r#"2 {"a":{"b":"y"}}"#,
+            r#"3 {"c":3}"#,
+        ],
+    ),
+    // A quote too many.
+    (
+        r#"[{"a":"b"c"},{"a":"y"},{"c":3}]"#,
+        &[r#"1! {"a":"b"c"},"#, r#"2 {"a":"y"}"#, r#"3 {"c":3}"#],
+    ),
+    // A comma.
+    (
+        r#"[{"a":1 "b":2},{"c":3}{"d":4}]"#,
+        &[r#"1! {"a":1"b":2}"#, r#"2 {"c":3}"#, r#"3 {"d":4}"#],
+    ),
+];
+
+#[test]
+fn record_that_lost_a_character_costs_no_other_on_its_line() {
+    for (text, expected) in ONE_LINE {
+        assert_eq!(read(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn many_lines_that_break_off_cost_no_line_after_them() {
+    for count in 1..15 {
+        for broken in [
+            "{\"a\":[1,",
+            "{\"a\":",
+            "{\"a\":\"x",
+            "{",
+            "{\"a\":[{\"b\":1},",
+        ] {
+            for around in [["", ""], ["[", "]"]] {
+                let [begin, end] = around;
+                let lines = format!("{broken}\n").repeat(count);
+                let text = format!("{begin}\n{lines}{ONE},\n{TWO}\n{end}");
+                let found = read(&text);
+                assert_eq!(found.len(), count + 2, "{text} {found:?}");
+                let whole = found.iter().filter(|record| !record.contains('!'));
+                assert_eq!(whole.count(), 2, "{text} {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn record_that_breaks_off_costs_none_after_it_however_many_they_are() {
+    let broken = r#"{"p":[{"a":1},"#;
+    let one = |number| format!(r#"{{"s":{{"n":{number}}}}},"#);
+    for count in [1, 5, 6, 7, 40] {
+        for between in ["", "\n"] {
+            // Once it shares its line with others, the objects of its list are taken for records.
+            let expected = if between.is_empty() { 0 } else { count };
+            let records: Vec<String> = (0..count).map(one).collect();
+            let text = format!("[\n{broken}{between}{}\n]", records.join(between));
+            let found = read(&text);
+            let whole = found.iter().filter(|record| !record.contains('!'));
+            assert!(whole.count() >= expected, "{text} {found:?}");
+        }
+    }
+    let long = format!("{{\"a\":[{}\n{ONE},\n{TWO}\n]", "1,".repeat(60));
+    assert_eq!(
+        read(&format!("[\n{long}")),
+        [
+            "1!! The record is longer than 100 bytes.".to_owned(),
+            format!("2 {ONE}"),
+            format!("3 {TWO}")
+        ]
+    );
+}
 
 #[test]
 fn broken_record_is_one_error_and_costs_no_other() {
@@ -343,8 +486,43 @@ fn lines_that_each_break_off_are_read_a_few_times_at_most() {
     let mut bytes = 0;
     let text = "{\"a\":[\n".repeat(20_000);
     let mut values = Values::new(1 << 20, LISTS);
-    let mut count = |_: u64, record: Result<&[u8], String>| bytes += record.map_or(0, <[u8]>::len);
+    let mut count =
+        |_: u64, record: Result<&[u8], NoRecord>| bytes += record.map_or(0, <[u8]>::len);
     values.push(text.as_bytes(), &mut count);
     let _ = values.finish(&mut count);
     assert!(bytes <= text.len(), "{bytes}");
+}
+
+/// Parts of texts that are whole and broken in many ways.
+const PARTS: [&str; 20] = [
+    "\n",
+    "\n",
+    "[",
+    "]",
+    ",",
+    ",",
+    "{",
+    "}",
+    "}}",
+    ":",
+    "\"",
+    "\"x\"",
+    " ",
+    "{\"a\":1}",
+    "{\"a\":{\"b\":1}}",
+    "{\"a\":{\"b\":1}",
+    "{\"rows\":[",
+    "{\"a\":[{\"b\":\"",
+    "x",
+    "0123456789012345678901234567890123456789",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn any_text_cut_anywhere_has_the_same_records(parts in proptest::collection::vec(0..PARTS.len(), 0..40)) {
+        let text: String = parts.into_iter().filter_map(|part| PARTS.get(part)).copied().collect();
+        read(&text);
+    }
 }

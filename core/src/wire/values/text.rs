@@ -10,6 +10,8 @@ pub(super) struct Piece<'p> {
     pub(super) start: usize,
     /// How much of it was taken.
     pub(super) at: usize,
+    /// How much of it may be taken next.
+    pub(super) end: usize,
 }
 
 impl<'p> Piece<'p> {
@@ -18,7 +20,7 @@ impl<'p> Piece<'p> {
     }
 
     pub(super) fn remaining(&self) -> &'p [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.bytes.get(self.at..self.end).unwrap_or_default()
     }
 
     /// What was taken of the record.
@@ -78,6 +80,19 @@ pub(super) fn next_record(text: &[u8], indent_max: usize) -> Option<usize> {
             return Some(start);
         }
         start += line.len();
+    }
+    None
+}
+
+/// Where the first object begins that follows another and a comma on one line.
+pub(super) fn next_on_line(text: &[u8]) -> Option<usize> {
+    let mut last = [0; 2];
+    for (place, byte) in text.iter().enumerate() {
+        match (last, byte) {
+            ([b'}', b','], b'{') => return Some(place),
+            (_, b' ' | b'\t') => {}
+            ([_, second], _) => last = [second, *byte],
+        }
     }
     None
 }

@@ -89,7 +89,10 @@ fn record_of_each_tool_is_the_same_desktop() {
     let report = "WorkspaceID,Billable Hours,Usage Threshold,Change Reported,Bundle Type,Initial Mode,New Mode,Username,Computer Name,DirectoryId,\
         WorkspaceTerminated,Tags,ReportDate,\nws-1,20,100,No change,STANDARD,AUTO_STOP,AUTO_STOP,ana,A-1,d-1,,\"['a', 'b']\",2026-11-01\n";
     let gathered = read(Declared::Csv, report);
-    assert_eq!(values(&gathered), ["ws-1|A-1|||d-1||STANDARD||ana|"]);
+    assert_eq!(
+        values(&gathered),
+        ["ws-1|A-1|||d-1|AUTO_STOP|STANDARD||ana|"]
+    );
     assert_eq!(messages(&gathered), [""; 0]);
 }
 
@@ -218,9 +221,8 @@ fn record_that_is_nested_too_deep_is_an_error_in_every_member() {
         for level in [r#"[{"Value":"#, "[", r#"{"Value":"#, r#"{"Protocols":"#] {
             let nested = level.repeat(10_000);
             let text = format!(r#"{{"workSpId":"ws-1","{name}":{nested}"#);
-            let mut names = Names::default();
-            let read = read_json(text.as_bytes(), &mut names, &mut |_| {});
-            let found = read.unwrap_err().0.found.to_string();
+            let read = read_json(text.as_bytes(), &mut Gathered::default().names_of(1));
+            let found = read.unwrap_err().0.found;
             let is_type = found.starts_with("invalid type: ");
             let is_typed = name == "UserName" || level == r#"{"Value":"#;
             assert!(
@@ -289,11 +291,133 @@ fn csv_as_people_have_it_makes_no_desktop_of_what_is_none() {
     let text = "WorkspaceId,Protocols,WorkspaceProperties\nws-1,System.Collections.Generic.List`1[System.String],Amazon.WorkSpaces.Model.WorkspaceProperties\n";
     let gathered = read(Declared::Csv, text);
     assert_eq!(values(&gathered), ["ws-1|||||||||"]);
-    let [message] = &messages(&gathered)[..] else {
-        panic!("{:?}", messages(&gathered))
-    };
-    assert!(
-        message.contains("Protocols holds the name of a type"),
-        "{message}"
+    let found = messages(&gathered);
+    let names = ["Protocols", "WorkspaceProperties"];
+    assert_eq!(found.len(), names.len());
+    for (message, name) in found.iter().zip(names) {
+        let begin = format!("2: {name} holds the name of a type");
+        assert!(message.starts_with(&begin), "{message}");
+    }
+}
+
+#[test]
+fn header_in_another_spelling_makes_no_desktop() {
+    let text = "WorkspaceId,State\nws-1,AVAILABLE\nworkSpId,state\nWorkspace ID,State\nws-2,STOPPED\nUserName,workspace_id\nana,ws-3\n";
+    let gathered = read(Declared::Csv, text);
+    let expected = [
+        "ws-1|||||||||AVAILABLE",
+        "ws-2|||||||||STOPPED",
+        "ws-3||||||||ana|",
+    ];
+    assert_eq!(values(&gathered), expected);
+    // A desktop may be called as a field is, and a user as the id.
+    let gathered = read(
+        Declared::Csv,
+        "WorkspaceId,UserName\nState,ana\nws-2,workspace_id\n",
     );
+    assert_eq!(
+        values(&gathered),
+        ["State||||||||ana|", "ws-2||||||||workspace_id|"]
+    );
+}
+
+#[test]
+fn properties_that_are_a_text_are_read_or_warned_of() {
+    let own = "ws-1|||||AUTO_STOP|STANDARD|WSP||";
+    let text = |properties: &str| {
+        let quoted = properties.replace('"', "\"\"");
+        let csv = format!("WorkspaceId,WorkspaceProperties\nws-1,\"{quoted}\"\n");
+        let member = serde_json::to_string(properties).unwrap();
+        let json = format!(r#"[{{"WorkspaceId":"ws-1","WorkspaceProperties":{member}}}]"#);
+        [read(Declared::Csv, &csv), read(Declared::Json, &json)]
+    };
+    for properties in [
+        "@{RunningMode=AUTO_STOP; ComputeTypeName=STANDARD; Protocols=WSP; RootVolumeSizeGib=80;}",
+        "@{ComputeTypeName=Standard;RunningMode=AutoStop;Protocols={WSP, PCOIP}}",
+        "{'RunningMode': 'AUTO_STOP', 'RootVolumeSizeGib': 80, 'ComputeTypeName': 'STANDARD', 'Protocols': ['WSP', 'PCOIP']}",
+        r#"{"RunningMode":"AUTO_STOP","ComputeTypeName":"STANDARD","Protocols":["WSP"]}"#,
+    ] {
+        for gathered in text(properties) {
+            assert_eq!(values(&gathered), [own], "{properties}");
+            assert_eq!(messages(&gathered), [""; 0], "{properties}");
+        }
+    }
+    for properties in ["{RunningMode}", "map[a:b]", "{\"a\":", "80"] {
+        for gathered in text(properties) {
+            assert_eq!(values(&gathered), ["ws-1|||||||||"], "{properties}");
+            let [warning] = &messages(&gathered)[..] else {
+                panic!("{properties}")
+            };
+            let expected =
+                "WorkspaceProperties cannot be read, and is ignored: it must be an object in JSON";
+            assert!(warning.ends_with(expected), "{warning}");
+            let mapping = gathered.mapping();
+            assert_eq!(
+                (&*mapping[1].from, &mapping[1].to),
+                ("WorkspaceProperties", &None)
+            );
+        }
+    }
+    let list = "System.Collections.Generic.List`1[System.String]";
+    let gathered = text(&format!("@{{RunningMode=MANUAL; Protocols={list}}}"));
+    for gathered in gathered {
+        assert_eq!(values(&gathered), ["ws-1|||||MANUAL||||"]);
+        assert!(
+            messages(&gathered)[0]
+                .contains("WorkspaceProperties.Protocols holds the name of a type")
+        );
+    }
+    let json = format!(r#"[{{"workSpId":"ws-1","Protocols":"{list}"}}]"#);
+    let gathered = read(Declared::Json, &json);
+    assert_eq!(values(&gathered), ["ws-1|||||||||"]);
+    assert!(messages(&gathered)[0].starts_with("1: Protocols holds the name of a type"));
+}
+
+#[test]
+fn empty_text_is_null() {
+    let record = r#"[{"workSpId":"ws-1","State":"","RunningMode":{"Value":""},"UserName":"","Protocols":[""]}]"#;
+    let gathered = read(Declared::Json, record);
+    assert_eq!(messages(&gathered), [""; 0]);
+    let patch = &gathered.records[0].1;
+    assert_eq!(patch.state, Nullable::Null);
+    assert_eq!(patch.running_mode, Nullable::Null);
+    assert_eq!(patch.username, Nullable::Null);
+}
+
+#[test]
+fn column_of_a_report_stands_for_a_field_that_the_record_lacks() {
+    let text = "WorkspaceID,New Mode,WorkspaceTerminated,RunningMode,State\n\
+        ws-1,ALWAYS_ON,Yes,,\nws-2,ALWAYS_ON,Yes,MANUAL,STOPPED\nws-3,,No,,\nws-4,No change,,,\n";
+    let gathered = read(Declared::Csv, text);
+    let expected = [
+        "ws-1|||||ALWAYS_ON||||TERMINATED",
+        "ws-2|||||MANUAL||||STOPPED",
+        "ws-3|||||||||",
+        "ws-4|||||||||",
+    ];
+    assert_eq!(values(&gathered), expected);
+    assert_eq!(messages(&gathered), [""; 0]);
+    let json = r#"[{"workspaceTerminated":"Yes","newMode":"AUTO_STOP","workspaceID":"ws-1"},{"newMode":1,"workspaceID":"ws-2"}]"#;
+    let gathered = read(Declared::Json, json);
+    assert_eq!(
+        values(&gathered),
+        ["ws-1|||||AUTO_STOP||||TERMINATED", "ws-2|||||||||"]
+    );
+}
+
+#[test]
+fn record_without_an_id_is_an_error_that_names_what_may_be_it() {
+    for (record, end) in [
+        (r#"{"State":"AVAILABLE","Id":"ws-1"}"#, "; is it Id?"),
+        (r#"{"workspace":"ws-1"}"#, "; is it workspace?"),
+        (r#"{"DirectoryId":"d-1","colour":"ws-1"}"#, "."),
+    ] {
+        let gathered = read(Declared::Lines, record);
+        let message = messages(&gathered).pop();
+        let expected = format!("1: $: no member is workSpId or WorkspaceId{end}");
+        assert_eq!(message, Some(expected), "{record}");
+    }
+    let names =
+        r#"[{"workSpId":"ws-1","name":"a","_ctx":{},"sp_ctx":{},"sp_connection_name":"aws"}]"#;
+    assert_eq!(messages(&read(Declared::Json, names)), [""; 0]);
 }
