@@ -21,12 +21,11 @@ impl EngineCore {
 
     /// Counts records that were not accepted because of `error`. Those that may be stored all the same are not counted.
     pub(crate) fn count_unaccepted(&self, error: &EngineError, records: u64) {
-        match error.kind() {
-            ErrorKind::QueueFull => self.count_rejected(Rejection::QueueFull, records),
-            ErrorKind::LowDisk | ErrorKind::StorageUnavailable => {
-                self.count_rejected(Rejection::Storage, records);
-            }
-            _ => {}
+        let kind = error.kind();
+        if kind == ErrorKind::QueueFull {
+            self.count_rejected(Rejection::QueueFull, records);
+        } else if matches!(kind, ErrorKind::LowDisk | ErrorKind::StorageUnavailable) {
+            self.count_rejected(Rejection::Storage, records);
         }
     }
 
