@@ -374,7 +374,9 @@ impl LineWarnings {
             })
         };
         if !self.0.iter().any(is_known) {
-            let meant = nearest(name, known).map(|known| format!("{MEANT}{known}?"));
+            // What shippers add is a word of many names, such as `date`.
+            let meant = nearest(name, known).filter(|known| known.len() < 2 * name.len());
+            let meant = meant.map(|known| format!("{MEANT}{known}?"));
             self.warn(
                 line,
                 &format!("{WARNING}{name}{}", meant.unwrap_or_default()),
