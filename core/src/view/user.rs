@@ -150,7 +150,7 @@ impl PendingRecords {
 
     fn see(&mut self, rows: &Rows, block: u64, is_wanted: impl Fn(usize) -> bool) {
         let wanted: Vec<usize> = (0..rows.len()).filter(|row| is_wanted(*row)).collect();
-        let is_ahead = |row: &usize| rows.seconds_ahead(*row) > 0;
+        let is_ahead = |row: &usize| rows.is_ahead(*row);
         let dated = wanted.iter().filter(|row| !is_ahead(row));
         let newest = dated.map(|row| rows.filed_at(*row)).max();
         self.newest = self.newest.max(newest);

@@ -28,6 +28,13 @@ pub(crate) struct Changes {
     samples: Vec<Sample>,
 }
 
+/// An instance, by its key and the place of its latest values.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    key: Vec<u8>,
+    latest: usize,
+}
+
 /// Rows by their keys. All three have one type of map, so that there is one compiled copy of it.
 #[derive(Debug)]
 struct Changed<T> {
@@ -47,13 +54,17 @@ impl<T> Default for Changed<T> {
 impl<T> Changed<T> {
     /// The row at `key`, which `read` reads when it is not here yet.
     fn row(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<&mut T> {
-        let place = if let Some(place) = self.places.get(&key) {
-            *place
-        } else {
-            let row = read(&key)?;
-            self.put(key, row)
-        };
+        let place = self.place(key, read)?;
         self.rows.get_mut(place).ok_or_else(damaged)
+    }
+
+    /// The place of that row.
+    fn place(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<usize> {
+        if let Some(place) = self.places.get(&key) {
+            return Ok(*place);
+        }
+        let row = read(&key)?;
+        Ok(self.put(key, row))
     }
 
     /// Adds a row, in place of the one that is here; returns its place.
@@ -83,8 +94,36 @@ impl Changes {
         self.latest.places.len() + self.daily.places.len() + self.hourly.places.len()
     }
 
-    /// Adds the rows in `order`, all of one bucket.
-    pub(crate) fn add(&mut self, read: &impl Read, rows: &Rows, order: &[u32]) -> Result<()> {
+    /// The instance of a bucket; `None` where that names none.
+    pub(crate) fn instance(
+        &mut self,
+        read: &impl Read,
+        bucket: Bucket<'_>,
+    ) -> Result<Option<Instance>> {
+        if bucket.instance.is_empty() {
+            return Ok(None);
+        }
+        let key = latest::key(bucket.instance);
+        let latest = self.latest.place(key.clone(), |key| {
+            let known = Latest::get(read, key)?;
+            Ok(known.unwrap_or_else(|| Latest::new(bucket.instance, bucket.day)))
+        })?;
+        Ok(Some(Instance { key, latest }))
+    }
+
+    /// Until when a record of the instance may repeat one that is filed at its receipt, as a clock was ahead.
+    pub(crate) fn ahead_until(&self, instance: Option<&Instance>) -> Option<Timestamp> {
+        self.latest.rows.get(instance?.latest)?.ahead_until()
+    }
+
+    /// Adds the rows in `order`, all of one bucket and its instance.
+    pub(crate) fn add(
+        &mut self,
+        read: &impl Read,
+        rows: &Rows,
+        order: &[u32],
+        instance: Option<&Instance>,
+    ) -> Result<()> {
         let Some(first) = order.first().map(|row| *row as usize) else {
             return Ok(());
         };
@@ -99,8 +138,8 @@ impl Changes {
             );
         }
         // Records that name no instance only count in their group.
-        if !bucket.instance.is_empty() {
-            self.add_instance(read, bucket, rows, order, &samples)?;
+        if let Some(instance) = instance {
+            self.add_instance(read, (bucket, instance), rows, order, &samples)?;
         }
         match bucket.stream {
             Stream::Stats => {
@@ -115,32 +154,20 @@ impl Changes {
         Ok(())
     }
 
-    /// Until when a record of the instance may repeat one that is filed at its receipt, as a clock was ahead.
-    pub(crate) fn ahead_until(
-        &mut self,
-        read: &impl Read,
-        bucket: Bucket<'_>,
-    ) -> Result<Option<Timestamp>> {
-        if bucket.instance.is_empty() {
-            return Ok(None);
-        }
-        let latest = row_of(&mut self.latest, read, latest::key(bucket.instance), bucket)?;
-        Ok(latest.ahead_until())
-    }
-
     fn add_instance(
         &mut self,
         read: &impl Read,
-        bucket: Bucket<'_>,
+        (bucket, instance): (Bucket<'_>, &Instance),
         rows: &Rows,
         order: &[u32],
         samples: &[Sample],
     ) -> Result<()> {
-        let key = latest::key(bucket.instance);
-        let latest = row_of(&mut self.latest, read, key.clone(), bucket)?;
+        let key = &instance.key;
+        let latest = self.latest.rows.get_mut(instance.latest);
+        let latest = latest.ok_or_else(damaged)?;
         if bucket.day > latest.day {
             let ended = std::mem::take(&mut latest.rollup);
-            self.daily.put(daily::key(latest.day, &key), ended);
+            self.daily.put(daily::key(latest.day, key), ended);
             latest.day = bucket.day;
         }
         latest.note_name(bucket.instance);
@@ -152,7 +179,7 @@ impl Changes {
             {
                 latest.note_session((rows.order(row), change));
             }
-            if rows.seconds_ahead(row) > 0 {
+            if rows.is_ahead(row) {
                 latest.note_ahead(rows.sent(row));
             }
         }
@@ -160,11 +187,11 @@ impl Changes {
         for (sample, row) in samples.iter().zip(order) {
             let row = *row as usize;
             if Some(sample.at) == newest {
-                latest.note_newest(Newest {
+                latest.note_newest(&Newest {
                     order: rows.order(row),
                     seconds_ahead: rows.seconds_ahead(row),
-                    instance: rows.instance_id(row).to_owned(),
-                    username: rows.username(row).to_owned(),
+                    instance: rows.instance_id(row),
+                    username: rows.username(row),
                     values: sample.values,
                 });
             }
@@ -172,7 +199,7 @@ impl Changes {
         let rollup = if bucket.day == latest.day {
             &mut latest.rollup
         } else {
-            self.daily.row(daily::key(bucket.day, &key), |key| {
+            self.daily.row(daily::key(bucket.day, key), |key| {
                 Ok(daily::get(read, key)?.unwrap_or_default())
             })?
         };
@@ -233,19 +260,6 @@ impl Changes {
         self.hourly.encode(Table::Hourly, &mut rows, hourly);
         rows
     }
-}
-
-/// The latest values of the instance of `bucket`, at its key.
-fn row_of<'c>(
-    latest: &'c mut Changed<Latest>,
-    read: &impl Read,
-    key: Vec<u8>,
-    bucket: Bucket<'_>,
-) -> Result<&'c mut Latest> {
-    latest.row(key, |key| {
-        let known = Latest::get(read, key)?;
-        Ok(known.unwrap_or_else(|| Latest::new(bucket.instance, bucket.day)))
-    })
 }
 
 impl RollupRows {

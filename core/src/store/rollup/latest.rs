@@ -93,12 +93,25 @@ impl Latest {
     }
 
     /// Notes a Stats record, where it is the newest, in the order of [`age`](crate::store::telemetry::users::age).
-    pub(super) fn note_newest(&mut self, newest: Newest<String>) {
+    pub(super) fn note_newest(&mut self, newest: &Newest<&str>) {
         let is_older = |known: &Newest<String>| {
-            (known.order, Reverse(&known.instance)) <= (newest.order, Reverse(&newest.instance))
+            let instance = known.instance.as_str();
+            (known.order, Reverse(instance)) <= (newest.order, Reverse(newest.instance))
         };
         if self.stats.as_ref().is_none_or(is_older) {
-            self.stats = Some(newest);
+            let known = self.stats.take();
+            let (mut instance, mut username) = known
+                .map(|known| (known.instance, known.username))
+                .unwrap_or_default();
+            newest.instance.clone_into(&mut instance);
+            newest.username.clone_into(&mut username);
+            self.stats = Some(Newest {
+                order: newest.order,
+                seconds_ahead: newest.seconds_ahead,
+                instance,
+                username,
+                values: newest.values,
+            });
         }
     }
 
@@ -121,8 +134,14 @@ impl Latest {
     pub(super) fn merge(&mut self, mut other: Self) -> (u32, DayRollup) {
         self.note_name(&other.name);
         self.note_time(other.seen);
-        if let Some(newest) = other.stats.take() {
-            self.note_newest(newest);
+        if let Some(newest) = &other.stats {
+            self.note_newest(&Newest {
+                order: newest.order,
+                seconds_ahead: newest.seconds_ahead,
+                instance: &newest.instance,
+                username: &newest.username,
+                values: newest.values,
+            });
         }
         self.session = self.session.max(other.session);
         self.note_ahead(other.ahead_until);

@@ -259,7 +259,8 @@ impl<R: Read> Preparation<'_, R> {
         let bucket = self
             .rows
             .bucket(order.first().map_or(0, |row| *row as usize));
-        let ahead_until = self.rollups.ahead_until(self.read, bucket)?;
+        let instance = self.rollups.instance(self.read, bucket)?;
+        let ahead_until = self.rollups.ahead_until(instance.as_ref());
         history::drop_repetitions(self.read, &heads, self.rows, &mut order, ahead_until)?;
         let end = self.rows.mark();
         if order.is_empty() {
@@ -267,7 +268,8 @@ impl<R: Read> Preparation<'_, R> {
         }
         self.note_users(&order);
         self.recent.add(self.rows, &order);
-        self.rollups.add(self.read, self.rows, &order)?;
+        self.rollups
+            .add(self.read, self.rows, &order, instance.as_ref())?;
         let follows = |last: &PartHead| last.number.checked_add(1).ok_or_else(damaged);
         let mut next = heads.last().map_or(Ok(0), follows)?;
         while let Some(last) = heads.pop_if(|last| last.may_take(order.len())) {

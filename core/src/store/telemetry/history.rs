@@ -240,7 +240,7 @@ pub(super) fn drop_repetitions(
     let anywhere = order.iter().any(|row| {
         let row = *row as usize;
         let was_ahead = ahead_until.is_some_and(|until| rows.sent(row) <= Some(until));
-        was_ahead || rows.seconds_ahead(row) > 0
+        was_ahead || rows.is_ahead(row)
     });
     let filed = || order.iter().map(|row| rows.filed_at(*row as usize));
     let span = filed().min().zip(filed().max()).filter(|_| !anywhere);

@@ -296,11 +296,17 @@ impl Rows {
         Some(Timestamp::from_ticks(ticks.cast_signed()))
     }
 
+    /// Whether the record is filed at its receipt, as the clock which dated it was ahead.
+    pub(crate) fn is_ahead(&self, row: usize) -> bool {
+        let (filed_at, received_at) = self.order(row);
+        // Nearly always it is filed at the time it carries.
+        filed_at == received_at && self.sent(row) > Some(filed_at)
+    }
+
     /// Seconds that the clock which dated the record was ahead, if it is filed at its receipt for that; else 0.
     pub(crate) fn seconds_ahead(&self, row: usize) -> u64 {
-        let filed_at = self.filed_at(row);
-        let sent = self.sent(row).filter(|sent| *sent > filed_at);
-        let ticks = sent.map_or(0, |sent| sent.ticks() - filed_at.ticks());
+        let sent = self.sent(row).filter(|_| self.is_ahead(row));
+        let ticks = sent.map_or(0, |sent| sent.ticks() - self.filed_at(row).ticks());
         ticks.div_euclid(TICKS_PER_SECOND).unsigned_abs()
     }
 
