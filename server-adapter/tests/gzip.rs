@@ -231,7 +231,7 @@ fn body_budget_after_every_outcome_is_whole() {
         client.send("POST /operator/telemetry HTTP/1.1\r\nhost: localhost\r\ncontent-encoding: gzip\r\ncontent-length: 900\r\n\r\n");
         assert_eq!(client.answer_to("POST").status, 408);
         let answer = served.client().post_coded(
-            "/operator/telemetry",
+            "/operator/telemetry?stream=stats",
             &key,
             "gzip",
             &zip(&padded(8 * 1024 * 1024)),
