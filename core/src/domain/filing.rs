@@ -43,7 +43,7 @@ impl Times {
 /// It is filed at the time it carries, however old that is; or at its receipt where it carries none, or one that is more than five minutes
 /// ahead of the clock: a clock that is ahead hides no later reading, and nothing that was newest lies in the future.
 ///
-/// A clock of the engine that is more than five minutes behind the last sweep, `swept`, or was never set is not believed: then the time that the record carries counts, as
+/// A clock of the engine that is behind the last sweep, `swept`, or was never set is not believed: then the time that the record carries counts, as
 /// far after the sweep as records are kept.
 pub(crate) fn times(
     sent: Option<Timestamp>,
@@ -55,7 +55,7 @@ pub(crate) fn times(
     let received_at = swept.map_or(now, |swept| now.max(swept));
     let never_set = !clock_was_set(received_at);
     // How far a clock that is behind has fallen back is not known; farther than records are kept makes no difference.
-    let ahead = if now.plus_seconds(RECORD_AHEAD_SECONDS) < received_at {
+    let ahead = if now < received_at {
         received_at.plus_seconds(i64::from(retention_days) * 86_400)
     } else {
         received_at
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn receipt_by_a_clock_that_is_behind_is_not_believed() {
-        for clock in [days(-60), now().plus_seconds(-301), Timestamp::UNIX_EPOCH] {
+        for clock in [days(-60), now().plus_seconds(-1), Timestamp::UNIX_EPOCH] {
             for (sent, filed) in [
                 (Some(now()), now()),
                 (Some(days(3)), days(3)),
