@@ -54,12 +54,12 @@ impl<T> Default for Changed<T> {
 impl<T> Changed<T> {
     /// The row at `key`, which `read` reads when it is not here yet.
     fn row(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<&mut T> {
-        let place = self.place(key, read)?;
+        let place = self.position(key, read)?;
         self.rows.get_mut(place).ok_or_else(damaged)
     }
 
     /// The place of that row.
-    fn place(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<usize> {
+    fn position(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<usize> {
         if let Some(place) = self.places.get(&key) {
             return Ok(*place);
         }
@@ -104,16 +104,20 @@ impl Changes {
             return Ok(None);
         }
         let key = latest::key(bucket.instance);
-        let latest = self.latest.place(key.clone(), |key| {
+        let latest = self.latest.position(key.clone(), |key| {
             let known = Latest::get(read, key)?;
             Ok(known.unwrap_or_else(|| Latest::new(bucket.instance, bucket.day)))
         })?;
         Ok(Some(Instance { key, latest }))
     }
 
-    /// Until when a record of the instance may repeat one that is filed at its receipt, as a clock was ahead.
+    /// Until when a record of the instance may repeat one that is filed at its receipt, as a clock was ahead. Always where it names none: of
+    /// those there are no latest values.
     pub(crate) fn ahead_until(&self, instance: Option<&Instance>) -> Option<Timestamp> {
-        self.latest.rows.get(instance?.latest)?.ahead_until()
+        let Some(instance) = instance else {
+            return Some(Timestamp::MAX);
+        };
+        self.latest.rows.get(instance.latest)?.ahead_until()
     }
 
     /// Adds the rows in `order`, all of one bucket and its instance.

@@ -316,8 +316,12 @@ pub(crate) fn fresh(read: &impl Read, rows: &mut Rows) -> Result<Vec<u32>> {
         let Some(first) = order.first() else { continue };
         let bucket = rows.bucket(*first as usize);
         let heads = heads(read, bucket)?;
-        let ahead_until = latest::with_row(read, bucket.instance, |row| Ok(row.ahead_until))?;
-        drop_repetitions(read, &heads, rows, &mut order, ahead_until.flatten())?;
+        let ahead_until = if bucket.instance.is_empty() {
+            Some(Timestamp::MAX)
+        } else {
+            latest::with_row(read, bucket.instance, |row| Ok(row.ahead_until))?.flatten()
+        };
+        drop_repetitions(read, &heads, rows, &mut order, ahead_until)?;
         fresh.extend_from_slice(&order);
     }
     Ok(fresh)
