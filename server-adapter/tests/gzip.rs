@@ -213,7 +213,7 @@ fn unsupported_content_coding_returns_415_with_accept_encoding() {
 fn body_budget_after_every_outcome_is_whole() {
     let options = ServerOptions {
         bodies_bytes_max: 0,
-        body_timeout: Duration::from_millis(300),
+        body_timeout: Duration::from_millis(1500),
         ..Default::default()
     };
     let served = served(options);
