@@ -25,10 +25,10 @@ fn nearest_of<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Optio
     if name.len() > NAME_BYTES_MAX {
         return None;
     }
-    let name = plain(name);
+    let name: String = compared(name).collect();
     known
         .filter_map(|known| {
-            let other = plain(known);
+            let other: String = compared(known).collect();
             let (short, long) = if name.len() < other.len() {
                 (&name, &other)
             } else {
@@ -49,12 +49,11 @@ fn nearest_of<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Optio
         .map(|(_, known)| known)
 }
 
-/// A name in the form that is compared.
-fn plain(name: &str) -> String {
+/// The characters of a name that are compared: those that separate words are left out, and case is not regarded.
+pub(crate) fn compared(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars()
         .filter(|char| !matches!(char, '_' | '.' | '-') && !char.is_whitespace())
-        .map(|char| char.to_ascii_lowercase())
-        .collect()
+        .map(|char| char.to_ascii_uppercase())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::config::Limits;
 use crate::domain::filing::Dating;
 use crate::domain::query::Query;
 use crate::engine_core::{EngineCore, IncomingBatch, Outcomes};
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::limits::BATCH_LINE_MORE;
 use crate::model::{RecordRef, Rejection, Stream};
 use crate::mutation::Outcome;
@@ -27,18 +27,7 @@ const AHEAD: &str = "the time in the record is more than 5 minutes ahead of the 
 /// # Errors
 /// The parameter names no stream.
 pub(super) fn bare_stream(query: Query<'_>) -> Result<Option<Stream>> {
-    let Some(name) = query.text("stream") else {
-        return Ok(None);
-    };
-    let mut streams = Stream::ALL.into_iter();
-    let stream = streams.find(|stream| stream.name().eq_ignore_ascii_case(&name));
-    stream.map(Some).ok_or_else(|| {
-        let message = format!(
-            "The value '{name}' is not valid. Send one of {}.",
-            Stream::ALL.map(Stream::name).join(", ")
-        );
-        EngineError::invalid("stream", message)
-    })
+    query.one_of("stream", &Stream::ALL, Stream::name)
 }
 
 /// The records of a batch, cut anywhere on their way in. Nothing is accepted before [`Self::finish`].

@@ -8,6 +8,8 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::nearest::compared;
+
 /// A value of a closed vocabulary, or a text that is not in it.
 ///
 /// It is made from a value or from any text, in any spelling, and reads as a text.
@@ -108,13 +110,6 @@ impl<T: Vocabulary + schemars::JsonSchema> schemars::JsonSchema for Named<T> {
         }
         schema
     }
-}
-
-/// The characters of a name that are compared: those that separate words are left out, and case is not regarded.
-fn compared(name: &str) -> impl Iterator<Item = char> + '_ {
-    name.chars()
-        .filter(|char| !matches!(char, '_' | '.' | '-') && !char.is_whitespace())
-        .map(|char| char.to_ascii_uppercase())
 }
 
 /// Whether two names differ in nothing but case, blanks, `_`, `.` and `-`.

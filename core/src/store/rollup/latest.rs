@@ -160,9 +160,7 @@ impl Latest {
         encoder.text(&self.name);
         encoder.time(self.seen);
         encoder.option(self.stats.as_ref(), |encoder, newest| {
-            let (at, received_at) = newest.order;
-            encoder.time(at);
-            encoder.signed(received_at.ticks().wrapping_sub(at.ticks()));
+            encode_order(encoder, newest.order);
             encoder.varint(newest.seconds_ahead);
             let other = Some(&newest.instance).filter(|instance| **instance != self.name);
             encoder.option_text(other.map(String::as_str));
@@ -173,9 +171,8 @@ impl Latest {
             let values = newest.values.iter().flatten();
             values.for_each(|value| encoder.signed(*value));
         });
-        encoder.option(self.session, |encoder, ((at, received_at), change)| {
-            encoder.time(at);
-            encoder.signed(received_at.ticks().wrapping_sub(at.ticks()));
+        encoder.option(self.session, |encoder, (order, change)| {
+            encode_order(encoder, order);
             encoder.variant(&SESSION_CHANGES, &change);
         });
         encoder.option_time(self.ahead_until);
@@ -252,11 +249,21 @@ impl<'v> LatestRef<'v> {
     }
 }
 
+fn encode_order(encoder: &mut Encoder, (at, received_at): HistoryOrder) {
+    encoder.time(at);
+    encoder.signed(received_at.ticks().wrapping_sub(at.ticks()));
+}
+
+/// The order of what stands at `at`.
+fn decode_order(decoder: &mut Decoder<'_>, at: Timestamp) -> Result<HistoryOrder> {
+    let received_at = at.ticks().wrapping_add(decoder.signed()?);
+    Ok((at, Timestamp::from_ticks(received_at)))
+}
+
 fn session_event(decoder: &mut Decoder<'_>) -> Result<SessionEvent> {
     let at = decoder.time()?;
-    let received_at = at.ticks().wrapping_add(decoder.signed()?);
-    let change = decoder.variant(&SESSION_CHANGES)?;
-    Ok(((at, Timestamp::from_ticks(received_at)), change))
+    let order = decode_order(decoder, at)?;
+    Ok((order, decoder.variant(&SESSION_CHANGES)?))
 }
 
 fn read_version(decoder: &mut Decoder<'_>) -> Result<u8> {
@@ -268,9 +275,9 @@ fn read_version(decoder: &mut Decoder<'_>) -> Result<u8> {
 
 fn newest<'v>(decoder: &mut Decoder<'v>, version: u8, name: &'v str) -> Result<Newest<&'v str>> {
     let at = decoder.time()?;
-    let (mut received_at, mut seconds_ahead, mut instance) = (at.ticks(), 0, name);
+    let (mut order, mut seconds_ahead, mut instance) = ((at, at), 0, name);
     if version > 1 {
-        received_at = received_at.wrapping_add(decoder.signed()?);
+        order = decode_order(decoder, at)?;
         seconds_ahead = decoder.varint()?;
         instance = decoder.option_text()?.unwrap_or(name);
     }
@@ -286,9 +293,9 @@ fn newest<'v>(decoder: &mut Decoder<'v>, version: u8, name: &'v str) -> Result<N
         }
     }
     Ok(Newest {
-        order: (at, Timestamp::from_ticks(received_at)),
-        seconds_ahead,
+        order,
         instance,
+        seconds_ahead,
         username,
         values,
     })

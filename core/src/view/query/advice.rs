@@ -285,11 +285,11 @@ impl Page<'_> {
     fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
         let compute_type = entry.compute_type().and_then(ComputeType::named);
         let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
-        let sessions = Sessions::after_activity(self.begin, record.session);
-        let used = Use::of_days(sessions, record.days.iter().map(|(_, slots)| slots));
+        let (used, runs) = record.used(self.begin);
         let seconds = self.seconds(entry, record);
         let timeout = self.cost.auto_stop_timeout.as_secs() / 60;
-        let bill = record.bill(sessions, timeout, self.end).within(seconds);
+        let now = (self.end.ticks() - Timestamp::MIN.ticks()) / (60 * TICKS_PER_SECOND);
+        let bill = cost::bill(runs.into_iter(), timeout, now.unsigned_abs()).within(seconds);
         // The name of the owner says nothing where logons are posted.
         let had_user = match record.session {
             Some(_) => used.active > 0,
@@ -356,16 +356,19 @@ impl Record {
         Ok(())
     }
 
-    fn bill(&self, mut sessions: Sessions, timeout: u64, end: Timestamp) -> Bill {
+    /// How it was used from `begin` on: its slots, and the runs of them, each with the minute in which it begins and its length in minutes.
+    fn used(&self, begin: Timestamp) -> (Use, Vec<(u64, u64)>) {
+        let mut sessions = Sessions::after_activity(begin, self.session);
         let slot = u64::from(SLOT_MINUTES);
-        let mut runs = Vec::new();
+        let (mut used, mut runs) = (Use::default(), Vec::new());
         for (day, slots) in &self.days {
+            let of_day = sessions.used(slots);
+            used.add(slots, &of_day);
             let begin = u64::from(*day) * 24 * 60;
             let run = |(first, count)| (begin + first as u64 * slot, count as u64 * slot);
-            runs.extend(sessions.used(slots).runs().map(run));
+            runs.extend(of_day.runs().map(run));
         }
-        let minute = (end.ticks() - Timestamp::MIN.ticks()) / (60 * TICKS_PER_SECOND);
-        cost::bill(runs.into_iter(), timeout, minute.unsigned_abs())
+        (used, runs)
     }
 }
 

@@ -117,15 +117,14 @@ pub(super) fn health_score(
     days: &[DayRef<'_>],
     session: Option<SessionEvent>,
 ) -> Result<Option<f64>> {
-    // They are given newest first.
-    let slots: Vec<_> = days
-        .iter()
-        .rev()
-        .map(DayRef::slots)
-        .collect::<Result<_>>()?;
     let first = days.last().map_or(0, |day| day.day);
-    let sessions = Sessions::after_activity(Timestamp::from_day(first), session);
-    let used = Use::of_days(sessions, &slots);
+    let mut sessions = Sessions::after_activity(Timestamp::from_day(first), session);
+    let mut used = Use::default();
+    // They are given newest first.
+    for day in days.iter().rev() {
+        let slots = day.slots()?;
+        used.add(&slots, &sessions.used(&slots));
+    }
     Ok(used.health_score().and_then(rounded))
 }
 

@@ -3,8 +3,6 @@
 use crate::domain::health;
 use crate::store::rollup::{DaySlots, Slots};
 
-use super::sessions::Sessions;
-
 /// The five-minute slots of a desktop, of any number of days.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Use {
@@ -15,20 +13,9 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// What the days say, which are given in order after those of `sessions`.
-    pub(crate) fn of_days<'d>(
-        mut sessions: Sessions,
-        days: impl IntoIterator<Item = &'d DaySlots>,
-    ) -> Self {
-        let mut used = Self::default();
-        for day in days {
-            used.add(day, &sessions.used(day));
-        }
-        used
-    }
-
-    fn add(&mut self, slots: &DaySlots, used: &Slots) {
-        let impacted = overloaded(slots).intersection(used);
+    /// Adds a day, of which `used` are the slots in which somebody used the desktop.
+    pub(crate) fn add(&mut self, day: &DaySlots, used: &Slots) {
+        let impacted = overloaded(day).intersection(used);
         self.active = self.active.saturating_add(used.len());
         self.impacted = self.impacted.saturating_add(impacted.len());
     }
