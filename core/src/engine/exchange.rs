@@ -48,7 +48,7 @@ use super::{Engine, EventStream, ResponseBody, ResponseFuture};
 /// }
 /// assert_eq!(engine.queue_count(), 0);
 /// let response = block_on(exchange.finish());
-/// assert_eq!(response.into_body().into_bytes()?, r#"{"accepted":2,"rejected":0,"errors":[]}"#);
+/// assert_eq!(response.into_body().into_bytes()?, r#"{"accepted":2,"rejected":0,"errors":[],"warnings":[]}"#);
 /// assert_eq!(engine.queue_count(), 2);
 /// # Ok(())
 /// # }
