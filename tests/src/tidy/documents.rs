@@ -5,17 +5,15 @@ use deskfleet::routes::ROUTES;
 use super::tree::{Source, Tree};
 
 const DECISIONS: &str = "core/docs/decisions.md";
-/// Begins the paragraph with the tests of a decision.
-const TESTS: &str = "Tests: ";
-/// Characters of a table cell; a longer decision is a paragraph.
-const CELL_MAX: usize = 200;
+/// Characters of a decision without its tests: about two sentences.
+const DECISION_MAX: usize = 350;
 const README: &str = "README.md";
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 /// The commands of cargo itself that the README shows; others are aliases.
 const CARGO: [&str; 6] = ["run", "test", "bench", "build", "check", "fuzz"];
 
 /// Decisions that do not name an existing test function, and other text in the sections of the page. A decision is a paragraph with
-/// one bold lead and a paragraph of tests after it, or a table row whose last cell has the tests.
+/// one bold lead, and its last sentence ends before a new line that has its tests.
 #[must_use]
 pub fn decisions(tree: &Tree) -> Vec<String> {
     let Some(document) = tree.file(DECISIONS) else {
@@ -23,22 +21,10 @@ pub fn decisions(tree: &Tree) -> Vec<String> {
     };
     let mut violations = Vec::new();
     let mut found = 0;
-    let mut paragraphs = section_paragraphs(&document.text).into_iter().peekable();
-    while let Some((line, text)) = paragraphs.next() {
-        if text.starts_with('|') {
-            for (line, cells) in (line..).zip(text.lines().map(row)) {
-                let Some(cells) = cells else { continue };
-                found += 1;
-                violations.extend(wrong_tests(tree, line, cells.last().unwrap_or(&"")));
-                if cells.iter().any(|cell| cell.chars().count() > CELL_MAX) {
-                    violations.push(format!("{DECISIONS}:{line}: make this row a paragraph"));
-                }
-            }
-        } else if text.starts_with("**") && text.matches("**").count() == 2 {
+    for (line, text) in section_paragraphs(&document.text) {
+        if text.starts_with("**") && text.matches("**").count() == 2 {
             found += 1;
-            let tests = paragraphs.next_if(|(_, next)| next.starts_with(TESTS));
-            let (line, tests) = tests.unwrap_or((line, String::new()));
-            violations.extend(wrong_tests(tree, line, &tests));
+            violations.extend(wrong_decision(tree, line, &text));
         } else if !text.starts_with("## ") || text.contains('\n') {
             violations.push(format!("{DECISIONS}:{line}: not one decision"));
         }
@@ -49,7 +35,7 @@ pub fn decisions(tree: &Tree) -> Vec<String> {
     violations
 }
 
-/// Paragraphs and tables after the introduction, each with the number of its first line.
+/// Paragraphs after the introduction, each with the number of its first line.
 fn section_paragraphs(text: &str) -> Vec<(usize, String)> {
     let mut paragraphs: Vec<(usize, String)> = Vec::new();
     let mut inside = false;
@@ -68,31 +54,31 @@ fn section_paragraphs(text: &str) -> Vec<(usize, String)> {
     paragraphs
 }
 
-/// Tests in backticks that do not exist, or that there are none.
-fn wrong_tests(tree: &Tree, line: usize, tests: &str) -> Vec<String> {
-    let named: Vec<_> = backticked(tests).collect();
-    if named.is_empty() {
+/// Tests that do not exist, or that there are none, and a decision that is long.
+fn wrong_decision(tree: &Tree, line: usize, text: &str) -> Vec<String> {
+    let named = text
+        .rsplit_once(".\n")
+        .and_then(|(decision, tests)| Some((decision, test_names(tests)?)));
+    let Some((decision, names)) = named else {
         return vec![format!("{DECISIONS}:{line}: names no test")];
-    }
-    let missing = named.iter().filter(|name| !has_function(tree, name));
-    missing
+    };
+    let missing = names.iter().filter(|name| !has_function(tree, name));
+    let mut wrong: Vec<_> = missing
         .map(|name| format!("{DECISIONS}:{line}: there is no test `{name}`"))
-        .collect()
+        .collect();
+    if decision.chars().count() > DECISION_MAX {
+        wrong.push(format!("{DECISIONS}:{line}: shorten this decision"));
+    }
+    wrong
 }
 
-/// The cells of a table row; `None` for other lines, for headings and for the rule below them.
-fn row(line: &str) -> Option<Vec<&str>> {
-    let inner = line.trim().strip_prefix('|')?.strip_suffix('|')?;
-    let cells: Vec<_> = inner.split('|').map(str::trim).collect();
-    let is_rule = cells
-        .iter()
-        .all(|cell| cell.chars().all(|c| c == '-' || c == ':'));
-    let is_heading = cells.last() == Some(&"tests");
-    (!is_rule && !is_heading).then_some(cells)
-}
-
-fn backticked(cell: &str) -> impl Iterator<Item = &str> {
-    cell.split('`').skip(1).step_by(2)
+/// The names of a list in backticks; `None` when anything else is in it.
+fn test_names(list: &str) -> Option<Vec<&str>> {
+    let names = list.split(',').map(|name| {
+        let name = name.trim().strip_prefix('`')?.strip_suffix('`')?;
+        (!name.contains('`')).then_some(name)
+    });
+    names.collect()
 }
 
 /// `name` is a function anywhere or a test of the npm package, `area::name` a function in a file `area.rs`.
@@ -292,14 +278,14 @@ mod tests {
             ("`no_such_test`", 1),
             ("`no_such_test`, `paths_are_case_blind`", 1),
             ("by reading", 1),
+            ("`paths_are_case_blind`, by reading", 1),
+            ("`paths_are_case_blind` `tab_closes`", 1),
+            ("", 1),
             ("`a::paths_are_case_blind`", 0),
             ("`b::paths_are_case_blind`", 1),
         ] {
-            let paragraph = format!("**Case.** It is\nignored.\n\nTests: {tests}.");
-            let table =
-                format!("| subject | decision | tests |\n|---|---|---|\n| a | b | {tests} |");
-            assert_eq!(count(&paragraph), violations, "{paragraph}");
-            assert_eq!(count(&table), violations, "{table}");
+            let decision = format!("**Case** is\nignored.\n{tests}");
+            assert_eq!(count(&decision), violations, "{decision}");
         }
         assert_eq!(count(""), 1);
     }
@@ -311,21 +297,19 @@ mod tests {
             let test = ("tests/tests/a.rs", "fn t() {}");
             decisions(&tree(&[(DECISIONS, &text), test])).len()
         };
-        let decision = "**Case.** It is ignored.\n\nTests: `t`,\n`t`.";
+        let decision = "**Case** is `a`.\n`t`,\n`t`";
         assert_eq!(count(decision), 0);
         assert_eq!(count(&format!("{decision}\n\n## More\n\n{decision}")), 0);
-        assert_eq!(count(&format!("**A.** It is.\n\n{decision}")), 1);
-        assert_eq!(count(&format!("**A.** It is.\n\n## More\n\n{decision}")), 1);
-        assert_eq!(
-            count(&format!("**A.** It is.\n{decision}\n\n{decision}")),
-            2
-        );
+        assert_eq!(count(&format!("**A** is `t`.\n\n{decision}")), 1);
+        assert_eq!(count(&format!("**A** is.\n\n## More\n\n{decision}")), 1);
+        assert_eq!(count(&format!("**A** is.\n{decision}\n\n{decision}")), 1);
         assert_eq!(count(&format!("It is.\n\n{decision}")), 1);
         assert_eq!(count(&format!("{decision}\n\n## More\nIt is.")), 1);
-        assert_eq!(count(&format!("{decision}\n\nTests: `t`.")), 1);
-        assert_eq!(count("**Case.** It is ignored.\nTests: `t`."), 1);
-        let long = "x".repeat(CELL_MAX + 1);
-        assert_eq!(count(&format!("| a | {long} | `t` |")), 1);
+        assert_eq!(count(&format!("{decision}\n\n`t`")), 1);
+        assert_eq!(count("**Case** is `a` `t`"), 1);
+        assert_eq!(count("| a | b | `t` |"), 2);
+        let long = "x".repeat(DECISION_MAX);
+        assert_eq!(count(&format!("**Case** is {long}.\n`t`")), 1);
     }
 
     #[test]
