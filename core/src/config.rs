@@ -24,9 +24,9 @@ settings! {
         /// In how many steps a commit becomes durable, in memory always one. With `one` a lone write waits half as long; `two` is
         /// for a store that untrusted clients write to. In either case an acknowledged write survives a crash.
         pub commit_phases: CommitPhases = CommitPhases::One;
-        /// Where telemetry waits to be filed, of a store that is opened by its path: `segments`, in a folder beside the file, where a
-        /// record costs one append and waits for no other write; `table`, in the file, for a folder that may not be written or a single file that
-        /// is mounted into a container. An engine that is closed leaves one file.
+        /// Where the queue of a store that is opened by its path is. `segments`: in a folder beside the file; a record costs one
+        /// append and waits for no other write. `table`: in the file, for a folder that may not be written or a single file that
+        /// is mounted into a container. A closed engine leaves one file.
         pub queue_storage: QueueStorage = QueueStorage::Segments;
         /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after a crash
         /// is quick if `trust_file` is set as well.
@@ -154,7 +154,7 @@ settings! {
         pub audit: u16 = 365, Count(1, u16::MAX.into());
         /// Rollups of telemetry, which answer questions about the fleet.
         pub rollups: u16 = 400, Count(1, u16::MAX.into());
-        /// Events. A litigation hold does not keep them: the audit has what they say.
+        /// Events. A litigation hold does not keep them: the audit has the same.
         pub events: u16 = 7, Count(1, u16::MAX.into());
     }
 }

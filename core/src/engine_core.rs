@@ -1,4 +1,4 @@
-//! The parts of an engine, wired: the store, the writer, and what the host injected.
+//! The parts of an engine and how they are connected: the store, the writer, and what the host injected.
 
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -43,7 +43,7 @@ use filing::Filing;
 pub(crate) use intake::IncomingBatch;
 use intake::Intake;
 pub(crate) use lanes::Lane;
-use lanes::{Arriving, Lanes, Submission, Work};
+use lanes::{Arriving, CommitJob, Lanes, Submission};
 use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 use rate::Rate;
@@ -86,7 +86,7 @@ pub(crate) struct EngineCore {
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     filing: Filing,
-    /// Held while rows of the whole fleet are sorted: the figures of a million instances are 100 MB.
+    /// Locked while rows of the whole fleet are sorted, one sort at a time: the figures of a million instances are 100 MB.
     sorting: Mutex<()>,
     /// When something was last filed because the host asked, in ticks.
     filed_at: AtomicI64,
@@ -97,7 +97,7 @@ pub(crate) struct EngineCore {
     /// Decides when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
     event_waiters: EventWaiters,
-    /// `None` until it is counted.
+    /// `None` until the first count.
     fleet: Mutex<Option<KnownFleet>>,
     rate: Rate,
     rejections: Rejections,
@@ -144,12 +144,13 @@ impl EngineCore {
             rate: Rate::default(),
             rejections: Rejections::default(),
         };
-        // Upkeep reports it where there is none.
+        // Upkeep reports a missing reserve.
         let _ = core.keep_reserve();
         Ok(core)
     }
 
-    /// The time of the clock. A node of a fleet that has applied what another wrote a moment later by its own clock is there already.
+    /// The time of the clock. On a node it is at least the time of the last applied entry, which another node's clock may have
+    /// dated a moment later.
     pub(crate) fn now(&self) -> Timestamp {
         let now = self.injected.clock.now();
         #[cfg(feature = "cluster")]
@@ -177,20 +178,22 @@ impl EngineCore {
         (ticks != i64::MIN).then(|| Timestamp::from_ticks(ticks))
     }
 
-    /// Commits a batch; its lane is free again when this returns. Returns how many mutations that were, of which each record of
-    /// telemetry is one.
-    fn commit(&self, work: Work<'_>) -> usize {
+    /// Commits a batch; its lane is free again when this returns. Returns the number of mutations; each telemetry record counts
+    /// as one.
+    fn commit(&self, job: CommitJob<'_>) -> usize {
         let begun = self.now();
         let landing = Landing {
             intake: &self.intake,
             records: 0,
         };
-        let (mutations, failure) = match work {
-            Work::Store(submissions, batch) => self.commit_to_store(submissions, batch, landing),
-            Work::Queue(_, arriving, batch) => self.commit_to_queue(arriving, batch, landing),
+        let (mutations, failure) = match job {
+            CommitJob::Store(submissions, batch) => {
+                self.commit_to_store(submissions, batch, landing)
+            }
+            CommitJob::Queue(_, arriving, batch) => self.commit_to_queue(arriving, batch, landing),
         };
         let duration = self.now().duration_since(begun);
-        // Also after a failure, which may have reopened a file with events that were in doubt.
+        // Streams are woken also after a failure, which may have reopened the file with events that were in doubt.
         self.wake_for_events();
         match failure {
             None => self.observe(&Event::Committed {
@@ -312,7 +315,7 @@ impl EngineCore {
         Ok(u64::from_le_bytes(id))
     }
 
-    /// Commits what is pending, writes down what is only in memory, and closes the file.
+    /// Commits pending writes, writes what is only in memory, and closes the file.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_threads();
         self.end_event_streams();
@@ -328,14 +331,14 @@ impl EngineCore {
             && let Err(error) = self.sync_applied(cluster)
             && !error.is_for_space()
         {
-            // For want of space it is applied again from the log at the next start.
+            // Without space the node applies it again from the log at the next start.
             return self.store.close(moves_queue).and(Err(error));
         }
         self.store.close(moves_queue).and(kept)
     }
 }
 
-/// Records being committed; however that ends, they are in flight no longer.
+/// The records of a commit. When it is dropped they are no longer in flight, however the commit ended.
 struct Landing<'m> {
     intake: &'m Intake,
     records: u64,
@@ -362,7 +365,7 @@ impl Drop for Landing<'_> {
     }
 }
 
-/// The error of a write whose commit panicked; whether it is durable is not known.
+/// The error of a write whose commit panicked: it may be durable or not.
 fn lost() -> EngineError {
     let message = "the commit ended in a panic; the write may or may not be there";
     EngineError::new(ErrorKind::Indeterminate, message)

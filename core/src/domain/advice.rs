@@ -16,7 +16,7 @@ pub(crate) enum Advice {
     AutoStopCheaper,
     /// Its health is not good.
     Overloaded,
-    /// Half of it would do.
+    /// Half of its size would be enough.
     Oversized,
 }
 
@@ -106,7 +106,7 @@ fn is_overloaded(facts: &Facts<'_>) -> bool {
     score.is_some_and(|score| Health::from_score(score) != Health::Good)
 }
 
-/// Whether there is a type of half the size: half of the processors or of the memory, and no graphics to leave behind.
+/// Whether there is a type of half the size: half of the processors or of the memory. Types with graphics have none.
 pub(crate) fn has_half(compute_type: &str) -> bool {
     matches!(
         compute_type,
@@ -123,7 +123,7 @@ pub(crate) fn has_half(compute_type: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A desktop in good use, of which there is nothing to say.
+    /// A desktop in good use, for which there is no advice.
     const USED: Facts<'_> = Facts {
         state: Some("AVAILABLE"),
         running_mode: Some("AUTO_STOP"),

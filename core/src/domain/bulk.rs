@@ -7,12 +7,12 @@ pub(crate) fn text_bytes(values: &[Option<&str>]) -> usize {
     values.iter().flatten().map(|text| text.len()).sum()
 }
 
-/// Whether that many workspaces with texts of that many bytes fill a part, which `bytes_max` also do, if given.
+/// Whether this number of workspaces, or of bytes of texts, fills a part; `bytes_max` bounds the texts if given.
 pub(crate) fn fills_part(workspaces: usize, text_bytes: usize, bytes_max: Option<usize>) -> bool {
     workspaces >= BULK_UPSERT_CHUNK || bytes_max.is_some_and(|max| text_bytes >= max)
 }
 
-/// How many workspaces the first part has, of those whose texts have these bytes: all of them where they do not fill it.
+/// The number of workspaces in the first part, of workspaces with texts of these lengths: all if they do not fill it.
 pub(crate) fn part_length(
     text_bytes: impl Iterator<Item = usize>,
     bytes_max: Option<usize>,

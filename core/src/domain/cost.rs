@@ -1,15 +1,16 @@
 //! What a desktop's use costs, in hours: the way Amazon's Cost Optimizer for WorkSpaces compares `AUTO_STOP`, billed by the hour, with
 //! `ALWAYS_ON`, billed by the month.
 //!
-//! A session is billed from its begin to its end in whole hours, rounded up, and for the auto-stop timeout after it. Where the user comes back before
-//! the timeout is over the desktop has not stopped, and the session goes on. What is rounded up ends now at the latest: no more hours are billed than have passed.
+//! A session is billed from its begin to its end in whole hours, rounded up, and for the auto-stop timeout after it. If the user
+//! returns before the timeout is over, the desktop has not stopped and the session goes on. No more hours are billed than have
+//! passed.
 
 use crate::limits::MONTH_DAYS;
 
 const HOUR_MINUTES: u64 = 60;
 const MONTH_SECONDS: i64 = MONTH_DAYS * 86_400;
 
-/// What an `AUTO_STOP` desktop is billed.
+/// The bill of an `AUTO_STOP` desktop.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Bill {
     pub(crate) sessions: u32,
@@ -17,8 +18,9 @@ pub(crate) struct Bill {
     pub(crate) hours: f64,
 }
 
-/// The bill of the runs in which a user was connected, in order, without overlaps: the minute in which each begins, from any one on, and how many minutes
-/// it lasts. `timeout` is the auto-stop timeout in minutes, and `now` the minute that has passed last.
+/// The bill of the runs in which a user was connected, in order and without overlaps. A run is the minute in which it begins,
+/// counted from any origin, and its length in minutes. `timeout` is the auto-stop timeout in minutes, and `now` the last minute
+/// that has passed.
 pub(crate) fn bill(runs: impl Iterator<Item = (u64, u64)>, timeout: u64, now: u64) -> Bill {
     let mut bill = Bill::default();
     let mut session: Option<(u64, u64)> = None;
@@ -37,7 +39,7 @@ pub(crate) fn bill(runs: impl Iterator<Item = (u64, u64)>, timeout: u64, now: u6
 }
 
 impl Bill {
-    /// The same, of no more hours than have passed in a window, whose length is in seconds.
+    /// The same, with at most the hours of a window, whose length is in seconds.
     #[expect(clippy::cast_precision_loss, reason = "seconds of a few years")]
     pub(crate) fn within(self, window_seconds: i64) -> Self {
         Self {

@@ -1,20 +1,20 @@
-//! What an import or a put may not change.
+//! The changes that an import or a put may not make.
 
 use crate::model::identity::folded;
 use crate::model::{State, Workspace};
 
-/// Why a record is not stored.
+/// Why a record is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EditRefusal {
     /// An action is changing the state.
     StateInTransition,
-    /// The workspace is on hold, and this field says whose it is.
+    /// The workspace is on hold, and this field identifies it.
     IdentityUnderHold(&'static str),
     /// The workspace is on hold, and its state would become TERMINATED.
     TerminationUnderHold,
 }
 
-/// Why `new` may not be stored over `old`, if it may not. `in_transition`: an action is changing the state of `old`.
+/// Why `new` may not replace `old`; `None` if it may. `in_transition`: an action is changing the state of `old`.
 pub(crate) fn refusal(
     old: &Workspace,
     new: &Workspace,
@@ -44,7 +44,7 @@ pub(crate) fn refusal(
     (state_changes && terminates).then_some(EditRefusal::TerminationUnderHold)
 }
 
-/// Whether a state is TERMINATED in any spelling: in any case, in letters of full width, with anything beside its letters.
+/// Whether a state is TERMINATED in any spelling: any case, letters of full width, other characters between the letters.
 fn means_terminated(state: &str) -> bool {
     let narrow = |char| match char {
         '\u{ff21}'..='\u{ff5a}' => char::from_u32(u32::from(char) - 0xfee0).unwrap_or(char),

@@ -1,4 +1,4 @@
-//! When a record was received, and where it stands in history.
+//! When a record was received, and the time under which it is filed.
 
 use crate::limits::{RECORD_AHEAD_SECONDS, RECORD_LATE_SECONDS};
 use crate::timestamp::Timestamp;
@@ -8,25 +8,25 @@ use super::retention::clock_was_set;
 /// The times that the engine gives a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Times {
-    /// When it was received: what the clock shows, but not before the last sweep.
+    /// When it was received, by the clock, but not before the last sweep.
     pub(crate) received_at: Timestamp,
-    /// Where it stands in history: the time it carries, or `received_at`.
+    /// The time under which it is filed: the one it carries, or `received_at`.
     pub(crate) filed_at: Timestamp,
 }
 
-/// How the time that a record carries stands to that of its receipt.
+/// How the time that a record carries compares with its receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dating {
-    /// It carries none, or one of about then.
+    /// It carries no time, or one close to its receipt.
     Current,
-    /// It was sent much earlier, and stands where it was.
+    /// It was sent much earlier, and is filed under its own time.
     Late,
-    /// It was sent by a clock that is ahead, and stands at its receipt.
+    /// It was sent by a clock that is ahead, and is filed under its receipt.
     Ahead,
 }
 
 impl Times {
-    /// The dating of a record that carries the time `sent`.
+    /// The dating of a record with the time `sent`.
     pub(crate) fn dating(&self, sent: Option<Timestamp>) -> Dating {
         if sent.is_some_and(|sent| sent > self.filed_at) {
             Dating::Ahead
@@ -40,11 +40,11 @@ impl Times {
 
 /// The times of a record that carries the time `sent` and arrives when the clock shows `now`.
 ///
-/// It is filed at the time it carries, however old that is; or at its receipt where it carries none, or one that is more than five minutes
-/// ahead of the clock: a clock that is ahead hides no later reading, and nothing that was newest lies in the future.
+/// It is filed under its own time, however old that is. Without one, or with one more than five minutes ahead of the clock, it is
+/// filed under its receipt, so a clock that is ahead hides no later reading.
 ///
-/// A clock of the engine that is behind the last sweep, `swept`, or was never set is not believed: then the time that the record carries counts, as
-/// far after the sweep as records are kept.
+/// The engine's own clock is not believed if it is before the last sweep, `swept`, or was never set. Then the record's own time
+/// counts, up to a retention period after the sweep.
 pub(crate) fn times(
     sent: Option<Timestamp>,
     now: Timestamp,
@@ -54,7 +54,7 @@ pub(crate) fn times(
     let swept = swept.filter(|swept| clock_was_set(*swept));
     let received_at = swept.map_or(now, |swept| now.max(swept));
     let never_set = !clock_was_set(received_at);
-    // How far a clock that is behind has fallen back is not known; farther than records are kept makes no difference.
+    // It is unknown how far a slow clock has fallen back; more than a retention period makes no difference.
     let ahead = if now < received_at {
         received_at.plus_seconds(i64::from(retention_days) * 86_400)
     } else {

@@ -1,23 +1,22 @@
 //! How well a desktop serves its user.
 //!
-//! Sources: a desktop is overloaded as Citrix Director counts it, where processor or memory is above
-//! [`OVERLOADED_PERCENT`](crate::limits::OVERLOADED_PERCENT) for 5 of 15 minutes; the score is that of `SysTrack`, the share of the time in
-//! use that nothing impaired; its bands are those of `ServiceNow`'s Digital End-User Experience.
+//! Sources: a desktop is overloaded as Citrix Director counts it, if processor or memory is above
+//! [`OVERLOADED_PERCENT`](crate::limits::OVERLOADED_PERCENT) for 5 of 15 minutes; the score is that of `SysTrack`, the share of
+//! the time in use that nothing impaired; its bands are those of `ServiceNow`'s Digital End-User Experience.
 
-/// The slots in which a desktop was overloaded, a bit each, of those with a sample above the threshold and those with one that was not:
-/// with slots of five minutes the load lasts five minutes where every sample of a slot is above.
+/// The overloaded slots, a bit each: slots with a sample above the threshold and none that is not. A slot has five minutes, so
+/// the load lasts five minutes if every sample is above.
 pub(crate) const fn overloaded(above: u64, below: u64) -> u64 {
     above & !below
 }
 
-/// The health score in percent, of the slots in which somebody used the desktop and those of them in which it was overloaded; `None` where nobody
-/// did.
+/// The health score in percent, from the slots in use and the overloaded ones among them; `None` without use.
 pub(crate) fn health_score(active: u32, impacted: u32) -> Option<f64> {
     let healthy = f64::from(active.saturating_sub(impacted));
     (active > 0).then(|| 100.0 * healthy / f64::from(active))
 }
 
-/// What a health score means.
+/// The band of a health score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Health {
     Good,

@@ -11,15 +11,15 @@ use crate::timestamp::Timestamp;
 
 use super::validation::{self, Violation};
 
-/// What audit, events and holds call the host itself.
+/// The name of the host itself in audit, events and holds.
 pub(crate) const HOST_NAME: &str = "host";
-/// What every secret begins with, so that a person or a scanner knows one.
+/// The prefix of every secret, by which a person or a scanner recognises one.
 const PREFIX: &str = "dfk_";
 /// Random bytes of a secret.
 pub(crate) const SECRET_BYTES: usize = 32;
-/// Why a key that would never be accepted is not issued.
+/// The refusal to issue a key that has expired already.
 pub(crate) const EXPIRED: &str = "The field expires must be a time in the future.";
-/// The last use of a key is noted to the minute.
+/// The last use of a key is stored to the minute.
 const USE_SECONDS: i64 = 60;
 
 /// The secret made of these random bytes.
@@ -27,7 +27,7 @@ pub(crate) fn secret(bytes: &[u8; SECRET_BYTES]) -> String {
     format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// What is stored of a secret.
+/// The hash that is stored of a secret.
 pub(crate) fn hash(secret: &str) -> SecretHash {
     Sha256::digest(secret.as_bytes()).0
 }
@@ -37,12 +37,12 @@ pub(crate) fn is_accepted(key: &KeyInfo, now: Timestamp) -> bool {
     key.revoked.is_none() && is_unexpired(key.expires, now)
 }
 
-/// Whether a use at `now` is to be noted after that at `noted`: a minute later, or by a clock that was set back.
+/// Whether a use at `now` replaces the one at `noted`: it is a minute later, or the clock was set back.
 pub(crate) fn is_new_use(noted: Option<Timestamp>, now: Timestamp) -> bool {
     noted.is_none_or(|noted| now < noted || now >= noted.plus_seconds(USE_SECONDS))
 }
 
-/// Checks that a key may be issued at `now` beside `others`: it has yet to expire, and none that is accepted has its name.
+/// Checks that a key may be issued at `now` beside `others`: it has not expired, and no accepted key has its name.
 pub(crate) fn check_issue(key: &NewKey, others: &[KeyInfo], now: Timestamp) -> Result<()> {
     if !is_unexpired(key.expires, now) {
         return Err(EngineError::invalid("expires", EXPIRED));
@@ -64,7 +64,7 @@ pub(crate) fn is_unexpired(expires: Option<Timestamp>, now: Timestamp) -> bool {
     expires.is_none_or(|expires| now < expires)
 }
 
-/// Checks the name of a new key: it looks like no other one, and is not that of the host.
+/// Checks the name of a new key: it cannot be mistaken for another name, and is not that of the host.
 pub(crate) fn check_name(name: &str) -> Result<(), Violation> {
     let field = "name";
     validation::short_text(field, name)?;
@@ -81,7 +81,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Violation> {
     Err(Violation { field, message })
 }
 
-/// Neither white space, but for the space itself, nor invisible, nor for private use.
+/// Not white space other than a space, not invisible, not for private use.
 fn is_printable(char: char) -> bool {
     let is_other_space = char.is_whitespace() && char != ' ';
     !is_other_space
@@ -100,8 +100,8 @@ fn looks_latin(char: char) -> bool {
         | '\u{1f100}'..='\u{1f1ff}')
 }
 
-/// Checks that the key `id` of `keys` may be revoked at `now`: it has not the scope `admin`, or another key with it is accepted and does
-/// not expire; for one that expires any other with it will do.
+/// Checks that the key `id` of `keys` may be revoked at `now`: it lacks the scope `admin`, or another accepted key has it. If the
+/// key never expires, the other one must not expire either.
 pub(crate) fn check_revoke(id: u64, keys: &[KeyInfo], now: Timestamp) -> Result<()> {
     let admins = keys
         .iter()

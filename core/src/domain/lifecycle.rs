@@ -1,4 +1,4 @@
-//! The action × state table: from where an action starts, through what, to what, and who refuses it.
+//! The table of actions and states: the states in which an action starts, the state while it runs and the one at its end.
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::REBOOT_STUCK_SECONDS;
@@ -45,7 +45,7 @@ const fn rule(action: Action) -> Rule {
             Available,
             true,
         ),
-        // From any state but SUSPENDED, unknown ones included: see `starts_from`.
+        // These start in any state but SUSPENDED, unknown ones included: see `starts_from`.
         Action::Terminate => (&[], Terminating, Terminated, true),
         Action::Start => (&[Stopped], Starting, Available, false),
         Action::ChangeComputeType => (&[Available, Stopped], Updating, Available, false),
@@ -58,12 +58,12 @@ const fn rule(action: Action) -> Rule {
     }
 }
 
-/// What the table says.
+/// The result of a look-up in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// The action starts: the state is `via` until it ends in `then`.
     Accept { via: State, then: State },
-    /// There is nothing to do.
+    /// Nothing changes.
     NoChange,
     /// The action does not start.
     Refuse(Refusal),
@@ -79,7 +79,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The kind of the error, which has its code.
+    /// The kind of the error.
     pub(crate) const fn kind(self) -> ErrorKind {
         match self {
             Self::LitigationHold => ErrorKind::LitigationHold,
@@ -95,7 +95,7 @@ pub(crate) fn is_refused_under_hold(action: Action) -> bool {
     rule(action).refused_under_hold
 }
 
-/// The new type of a `ChangeComputeType`, which other actions do not have; refused when there is no such type.
+/// The new type of a `ChangeComputeType`; `None` for other actions, and an error for an unknown type.
 pub(crate) fn new_compute_type(action: Action, asked: Option<&str>) -> Result<Option<ComputeType>> {
     if action != Action::ChangeComputeType {
         return Ok(None);
@@ -122,7 +122,7 @@ pub(crate) fn decide(
     if rule.refused_under_hold && situation.held {
         return Decision::Refuse(Refusal::LitigationHold);
     }
-    // A state from a time to come was stored by a clock that was ahead; for how long it holds is unknown.
+    // A state dated in the future was stored by a clock that was ahead; how long it has lasted is unknown.
     let stuck = now > situation.state_since.plus_seconds(REBOOT_STUCK_SECONDS)
         || now < situation.state_since;
     let stuck_reboot = action == Action::Reboot && state == Some(State::Rebooting) && stuck;
@@ -180,7 +180,8 @@ fn can_change(old: &str, new: &str) -> bool {
     }
 }
 
-/// From where `action` starts, for a person: `AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING`. `state` is where it did not start.
+/// The states in which `action` starts, as text: `AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING`. `state` is the one in which it
+/// did not start.
 pub(crate) fn needs(action: Action, state: Option<&str>) -> String {
     match action {
         Action::Terminate => return "any state but SUSPENDED".to_owned(),

@@ -1,8 +1,8 @@
-//! The order of rows, and the page of them that is wanted.
+//! The order of rows, and the selection of a page.
 //!
-//! A row's place is a text of bytes that compare as the rows do: for each column of the sort 0 and the value, or 1 for null, which makes nulls last in
-//! both directions; then the id, which makes the order total. The bytes of a value are inverted where the greatest come first. A text counts
-//! with its first bytes, without ASCII case, so that a page token can hold a place.
+//! A sort key is a sequence of bytes that compare as the rows do. For each column of the sort it has 0 and the value, or 1 for
+//! null, so nulls come last in both directions; then the id, so the order is total. The bytes of a value are inverted if the
+//! greatest come first. A text counts with its first bytes, without ASCII case, so that a page token can hold a sort key.
 
 use std::collections::BinaryHeap;
 
@@ -42,7 +42,7 @@ impl Order {
         by.collect::<Result<_>>().map(Self)
     }
 
-    /// That of a sort, or else the order of the ids, byte by byte.
+    /// The order of a sort; without one the order of the ids, byte by byte.
     pub(crate) fn wanted(sort: Option<&str>, columns: &[Column]) -> Result<Self> {
         sort.map_or_else(|| Ok(Self(Vec::new())), |sort| Self::parse(sort, columns))
     }
@@ -52,7 +52,7 @@ impl Order {
         self.0.iter().any(|by| by.column == index)
     }
 
-    /// Writes the place of a row: `cell` reads its value in a column.
+    /// Writes the sort key of a row; `cell` reads its value in a column.
     fn write_place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) {
         place.clear();
         for by in &self.0 {
@@ -68,7 +68,7 @@ impl Order {
         place.extend_from_slice(id.as_bytes());
     }
 
-    /// What names the order in a token.
+    /// The name of the order in a token.
     fn name(&self) -> Vec<u8> {
         let by = self.0.iter().map(|by| {
             let column = u8::try_from(by.column).unwrap_or(u8::MAX);
@@ -118,25 +118,25 @@ fn push_value(place: &mut Vec<u8>, cell: Cell<'_>, text_bytes: usize) {
     }
 }
 
-/// The first rows of an order after a place: takes any number of candidates, and keeps a page of them.
+/// Selects a page of rows after a sort key: takes any number of candidates and keeps a page of them.
 #[derive(Debug)]
 pub(crate) struct Picked<T> {
     places: Places,
-    /// In the slots that the places name.
+    /// The kept rows, in the slots that the sort keys name.
     rows: Vec<Option<T>>,
 }
 
-/// The places of the rows that are kept, in code that is the same for all row types.
+/// The sort keys of the kept rows, in code that all row types share.
 #[derive(Debug)]
 struct Places {
     question: Question,
     order: Order,
     limit: usize,
-    /// The place after which the page begins.
+    /// The sort key after which the page begins.
     after: Option<Vec<u8>>,
-    /// Up to one place more than a page has, the last of them first, each with its slot.
+    /// A heap of the sort keys with their slots, the last one first: up to one more than a page has.
     kept: BinaryHeap<(Vec<u8>, usize)>,
-    /// The place of the candidate, kept for its memory.
+    /// The sort key of the candidate; its memory is reused.
     candidate: Vec<u8>,
 }
 
@@ -163,7 +163,7 @@ impl Places {
         })
     }
 
-    /// The slot of a candidate that is kept: the next one, or that of a row that is dropped.
+    /// The slot of a candidate that is kept: a new one, or that of a dropped row.
     #[inline(never)]
     fn admit<'c>(&mut self, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) -> Option<usize> {
         self.order.write_place(&mut self.candidate, id, cell);
@@ -237,12 +237,12 @@ impl<T> Picked<T> {
         }
     }
 
-    /// The id after which the page begins, in the order of the ids: no candidate up to it need be offered.
+    /// The id after which the page begins, in the order of the ids: candidates up to it can be skipped.
     pub(crate) fn begins_after(&self) -> Option<String> {
         self.places.begins_after()
     }
 
-    /// Ends the page with the candidates so far, where they are offered in the order of the ids.
+    /// Ends the page with the candidates so far, if they are offered in the order of the ids.
     pub(crate) fn end_page(&mut self) {
         if self.places.is_by_id() {
             let rows = self.places.kept.len().max(1);

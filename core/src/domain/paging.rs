@@ -1,5 +1,5 @@
-//! Page tokens: opaque, made of where the last page ended, so that nothing is kept between two pages and what is added
-//! or removed in the meantime neither doubles nor hides a record.
+//! Page tokens: opaque, with the position at which the last page ended. Nothing is kept between two pages, and a change in the
+//! meantime neither doubles nor hides a record.
 //!
 //! Bytes, in base64url without padding: version, list, position, first 4 bytes of the SHA-256 of all before.
 
@@ -44,7 +44,7 @@ impl List {
     }
 }
 
-/// Where a page of a list ended, as bytes in its token.
+/// The position at which a page ended, as bytes in its token.
 pub(crate) trait Position: Sized {
     fn to_bytes(&self) -> Vec<u8>;
 
@@ -84,12 +84,12 @@ impl Position for Vec<u8> {
     }
 }
 
-/// Where a page of history ended.
+/// The position at which a page of history ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HistoryPosition {
     /// Filed time and time of receipt of the last record.
     pub(crate) order: (Timestamp, Timestamp),
-    /// How many records of just these times the pages so far have shown.
+    /// The number of records with exactly these times that the pages so far have shown.
     pub(crate) shown: u32,
 }
 

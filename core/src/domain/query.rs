@@ -27,13 +27,13 @@ impl<'r> Query<'r> {
             .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
-    /// The first value of `name`; `None` when it is absent, empty, which is the same, or cannot be decoded. Does not check the rest of the query.
+    /// The first value of `name`; `None` if it is absent, empty or cannot be decoded. Does not check the rest of the query.
     pub(crate) fn get(self, name: &str) -> Option<Cow<'r, str>> {
         let mut values = self.values(name).filter(|value| !value.is_empty());
         decode(values.next()?)
     }
 
-    /// The first value of `name`, of a parameter of which an empty one means something.
+    /// The first value of `name`, for a parameter whose empty value has a meaning.
     pub(crate) fn get_or_empty(self, name: &str) -> Option<Cow<'r, str>> {
         decode(self.values(name).next()?)
     }
@@ -134,7 +134,7 @@ impl<'r> Query<'r> {
         Ok(place.and_then(|place| all.get(place).copied()))
     }
 
-    /// The place of the first value of `name` in `names`: one compiled copy for all types.
+    /// The index of the first value of `name` in `names`: one compiled copy for all types.
     fn one_of_names(self, name: &'static str, names: &[&str]) -> Result<Option<usize>> {
         let Some(text) = self.get(name) else {
             return Ok(None);
@@ -189,13 +189,13 @@ fn is_encoded(raw: &str) -> bool {
     raw.contains('%') || raw.contains('+')
 }
 
-/// What to say of a date-time whose `+` was sent as it is; `None` of any other value.
+/// The message about a date-time whose `+` was sent unescaped; `None` for any other value.
 pub(crate) fn plus_form(text: &str) -> Option<&'static str> {
     let was_plus = text.contains(' ') && text.replace(' ', "+").parse::<Timestamp>().is_ok();
     was_plus.then_some("In a query `+` is a space: write it as %2B.")
 }
 
-/// The refusal of a parameter that a question does not have. A long name may be anything, and is not repeated.
+/// The refusal of an unknown parameter of a question. It does not repeat a long name, which may be anything.
 fn unknown_parameter(name: &str, known: &[&'static str]) -> EngineError {
     let name = if name.len() <= NAME_SAID_MAX {
         name

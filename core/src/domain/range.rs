@@ -1,4 +1,4 @@
-//! Ranges of time, and the steps that cut them.
+//! Ranges of time, and their steps.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 pub(crate) const TIME_FORM: &str =
     "Send a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h.";
 
-/// Digits of a number that is a time since 1970, at least: one with fewer is a part of something else, such as 20261120.
+/// The least digits of a number that is a time since 1970: a shorter one is something else, such as 20261120.
 const DIGITS_MIN: usize = 10;
 /// The least number that is a time in milliseconds since 1970; lesser ones are in seconds, up to the year 5138.
 const MILLISECONDS_MIN: i64 = 100_000_000_000;
@@ -135,7 +135,7 @@ impl Range {
             .unwrap_or(i64::MAX - DAY)
     }
 
-    /// What to tell who wanted a series of a shorter step than it has.
+    /// The warning that a series has a longer step than was requested.
     pub(crate) fn step_raised(wanted: Option<Duration>, step: i64, least: i64) -> Option<String> {
         let length = Duration::from_secs(step.unsigned_abs());
         let wanted = wanted.filter(|wanted| *wanted < length)?;
@@ -150,7 +150,7 @@ impl Range {
         Some(format!("The step was raised to {step}{why}."))
     }
 
-    /// How many steps of `step` seconds have a part in this range.
+    /// The number of steps of `step` seconds that overlap this range.
     pub(crate) fn points(self, step: i64) -> i64 {
         let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);
         let last = self.to.ticks() - 1;

@@ -5,25 +5,25 @@ use crate::model::State;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 const DAY_SECONDS: i64 = 86_400;
-/// A sweep takes place once the clock was seen to move on by so much.
+/// A sweep is due once the clock has run for this long.
 const SWEEP_TICKS: i64 = 3600 * TICKS_PER_SECOND;
-/// A clock that is behind the last sweep is believed once it was seen to move on by so much.
+/// A clock before the last sweep is believed once it has run for this long.
 const BEHIND_TICKS: i64 = DAY_SECONDS * TICKS_PER_SECOND;
-/// The clock is believed to be right when it is ahead of the last sweep by at most so much. A sweep moves on by no more.
+/// The clock is believed if it is ahead of the last sweep by at most this. A sweep advances by no more.
 const BELIEVED_SECONDS: i64 = DAY_SECONDS;
 
-/// Watches the clock, so that one that jumps does no harm until someone has set it right: retention moves on by a day for each hour
-/// that one ahead goes on, and goes back to one behind once that has gone on for a day.
+/// Watches the clock, so that a jump does no harm until it is corrected. Under a clock that is ahead, retention advances by a day
+/// for each hour that the clock runs. It follows a clock that is before the last sweep once that has run for a day.
 #[derive(Debug, Default)]
 pub(crate) struct ClockWatch {
     seen: Option<Timestamp>,
-    /// What the clock has moved on since the last sweep, jumps left out.
+    /// How long the clock has run since the last sweep, without jumps.
     ticks: i64,
 }
 
 impl ClockWatch {
-    /// The clock shows `now`, and `swept` is the time of the last sweep. Returns the time of the sweep that is due, if one is. At the
-    /// first look one is, when the clock can be believed.
+    /// Returns the time of the due sweep, if one is due, when the clock shows `now` and the last sweep was at `swept`. At the
+    /// first call one is due if the clock is believed.
     pub(crate) fn due(&mut self, now: Timestamp, swept: Option<Timestamp>) -> Option<Timestamp> {
         let time = sweep_time(swept, now);
         match self.seen {
@@ -45,24 +45,24 @@ impl ClockWatch {
         (self.ticks >= needed).then_some(time)
     }
 
-    /// A sweep took place.
+    /// Records that a sweep took place.
     pub(crate) fn swept(&mut self) {
         self.ticks = 0;
     }
 }
 
-/// Whether the clock was ever set: one without a battery begins somewhere before 2020.
+/// Whether the clock was ever set: one without a battery begins before 2020.
 pub(crate) fn clock_was_set(now: Timestamp) -> bool {
     now >= Timestamp::from_unix_seconds(CLOCK_SET_SECONDS)
 }
 
-/// Whether the clock is behind the last sweep. One of a clock that was never set says nothing.
+/// Whether the clock is before the last sweep. A sweep by a clock that was never set does not count.
 fn is_behind(now: Timestamp, swept: Option<Timestamp>) -> bool {
     swept.is_some_and(|swept| clock_was_set(swept) && now < swept)
 }
 
-/// The time that a sweep takes for now: that of the clock, but at most a day after that of the `last` sweep. A
-/// `last` one of a clock that was never set says nothing.
+/// The time that a sweep uses as now: that of the clock, but at most a day after the `last` sweep. A `last` sweep by a clock that
+/// was never set does not count.
 fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
     last.filter(|last| clock_was_set(*last))
         .map_or(now, |last| now.min(last.plus_seconds(BELIEVED_SECONDS)))
@@ -73,13 +73,13 @@ pub(crate) fn days_before(now: Timestamp, days: u16) -> Timestamp {
     now.plus_seconds(-i64::from(days) * DAY_SECONDS)
 }
 
-/// The first day whose records are kept: a day goes as a whole, once its last moment is older than `days`.
+/// The first day whose records are kept: a day is removed as a whole, once its last moment is older than `days`.
 pub(crate) fn first_day_kept(now: Timestamp, days: u16) -> u32 {
     days_before(now, days).day()
 }
 
-/// Whether a record that was filed too early, by a clock that was behind, is kept by the time that it carries. By the clock of now
-/// and not of the sweep, as the sweeps of a clock that was behind catch up a day an hour.
+/// Whether a record that a slow clock filed too early is kept by its own time. This uses the clock and not the sweep, because
+/// after a slow clock the sweeps catch up by a day an hour.
 pub(crate) fn is_kept_by_sent_time(sent: Timestamp, first_day_kept: u32, clock: Timestamp) -> bool {
     sent.day() >= first_day_kept && sent <= clock.plus_seconds(RECORD_AHEAD_SECONDS)
 }
@@ -101,7 +101,7 @@ pub(crate) fn is_listed(
     unlisted_at(state, state_since, held).is_none_or(|until| now < until)
 }
 
-/// When a workspace is listed no longer; `None` while it has to change first.
+/// When a workspace stops being listed; `None` if that needs a change first.
 pub(crate) fn unlisted_at(
     state: Option<&str>,
     state_since: Timestamp,

@@ -4,7 +4,7 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::range::Range;
 
-/// The steps that have a part in a range; each begins at a multiple of itself since 1970.
+/// The steps that overlap a range; each begins at a multiple of its length since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Steps {
     ticks: i64,
@@ -28,13 +28,13 @@ impl Steps {
         self.count
     }
 
-    /// The place of the step that holds `at`.
+    /// The index of the step that contains `at`.
     pub(crate) fn index_at(self, at: Timestamp) -> Option<usize> {
         let place = usize::try_from(at.ticks().div_euclid(self.ticks) - self.first).ok()?;
         (place < self.count).then_some(place)
     }
 
-    /// When the step at `place` begins.
+    /// The begin of the step at `place`.
     pub(crate) fn start(self, place: usize) -> Timestamp {
         let number = self.first.saturating_add_unsigned(place as u64);
         Timestamp::from_ticks(number.saturating_mul(self.ticks))

@@ -1,21 +1,21 @@
-//! How a running action stands at a moment. It ends by what is stored with it, not by a timer.
+//! The state of a running action at a moment. It ends by its stored due time, not by a timer.
 
 use crate::timestamp::Timestamp;
 
 use super::retention::clock_was_set;
 
-/// How a running action stands at a moment.
+/// The state of a running action at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It runs as stored.
     Running,
-    /// It was requested by a clock ahead of the moment. It begins at the moment, and is due after as long as it would have lasted.
+    /// It was requested by a clock ahead of the moment. It restarts at the moment, with its full duration.
     Begun { due_at: Option<Timestamp> },
     /// It has ended.
     Ended { at: Timestamp },
 }
 
-/// How an action that was requested at `requested_at` stands at `now`. A clock that was never set is not believed.
+/// The state at `now` of an action that was requested at `requested_at`. A clock that was never set is not believed.
 pub(crate) fn standing(
     requested_at: Timestamp,
     due_at: Option<Timestamp>,

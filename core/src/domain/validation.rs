@@ -9,7 +9,7 @@ use crate::model::{FieldSpec, FieldValue, Fields, RecordRef, TelemetrySelection,
 pub(crate) struct Violation {
     /// The field, by its wire name.
     pub(crate) field: &'static str,
-    /// What was wrong.
+    /// The rule that it breaks.
     pub(crate) message: String,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn workspace(values: &[Option<&str>; Workspace::FIELDS.len()]) -> Res
     Ok(())
 }
 
-/// Checks the id of a workspace that does not exist yet: nothing that cannot be seen, and no white space at its ends.
+/// Checks the id of a new workspace: no invisible characters, and no white space at its ends.
 pub(crate) fn new_id(id: &str) -> Result<(), Violation> {
     if id.trim() == id && !id.chars().any(is_invisible) {
         return Ok(());
@@ -89,7 +89,7 @@ pub(crate) fn short_text(field: &'static str, text: &str) -> Result<(), Violatio
     Err(Violation { field, message })
 }
 
-/// Checks a selection of telemetry to remove: one that names nothing would select everything.
+/// Checks a selection of telemetry to remove: an empty one would select everything.
 pub(crate) fn selection(selection: &TelemetrySelection) -> Result<(), Violation> {
     if *selection != TelemetrySelection::default() {
         return Ok(());
@@ -99,7 +99,7 @@ pub(crate) fn selection(selection: &TelemetrySelection) -> Result<(), Violation>
     Err(Violation { field, message })
 }
 
-/// What is said of a text that is too long.
+/// The message about a text that is too long.
 pub(crate) fn too_long(field: &str, max: usize) -> String {
     format!("The field {field} must be a string with a maximum length of {max}.")
 }

@@ -10,19 +10,19 @@ use crate::engine_core::EngineCore;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::observer::Event;
 
-/// The body of a response of [`Engine::respond`](super::Engine::respond): all of its bytes, or a list of any length that is
-/// made chunk by chunk, as fast as it is asked for.
+/// The body of a response of [`Engine::respond`](super::Engine::respond): all of its bytes, or a list of any length that is made
+/// chunk by chunk, as fast as the caller takes it.
 ///
 /// A chunk has about 64 KiB, and a body holds less than 1 MiB in all, whatever its length. Making a chunk reads one snapshot of
 /// the store and blocks for that, typically 1 to 50 ms; between two chunks nothing of the store is held.
 ///
 /// An error after the first chunk means that the response cannot be finished: a server must end the connection, so that the
-/// client does not take what it has for the whole.
+/// client does not mistake a part for the whole.
 #[must_use = "a body that nobody reads is lost"]
 pub struct ResponseBody {
     ready: Option<Bytes>,
     rest: Option<(Arc<EngineCore>, Chunks)>,
-    /// The id of the key that it was asked for with.
+    /// The id of the request's key.
     key: Option<u64>,
 }
 
@@ -40,21 +40,21 @@ impl ResponseBody {
         }
     }
 
-    /// The length in bytes, where it is known: when there is nothing left to make.
+    /// The length in bytes; `None` while chunks follow.
     #[must_use]
     pub fn len(&self) -> Option<usize> {
         let ready = self.ready.as_ref().map_or(0, Bytes::len);
         self.rest.is_none().then_some(ready)
     }
 
-    /// Whether there is nothing left to take.
+    /// Whether all of it was taken.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// The next chunk; `None` at the end, and after an error. The first one is there already. One may be empty: that of an export which has looked
-    /// at many instances without a record in the range.
+    /// The next chunk; `None` at the end, and after an error. The first one is made already. A chunk of an export may be empty,
+    /// after many instances without a record in the range.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer; [`ErrorKind::InvalidApiKey`] once the key of the
@@ -81,7 +81,7 @@ impl ResponseBody {
         Ok(chunk.map(Bytes::from))
     }
 
-    /// All of it, where there is nothing left to make; `None` where chunks follow.
+    /// All of it, if it is made already; `None` if chunks follow.
     pub fn take_whole(&mut self) -> Option<Bytes> {
         match self.rest {
             None => Some(self.ready.take().unwrap_or_default()),

@@ -123,12 +123,12 @@ impl EngineBuilder {
         self
     }
 
-    /// Makes the engine a node of a fleet: all engines that share `log` hold the same, and a write is acknowledged once it is in the log
-    /// and can be seen here. `node` is its name among them. Other writes of this engine's store wait for those, so the log should respond
-    /// within milliseconds.
+    /// Makes the engine a node of a fleet. All engines that share `log` have the same data; a write is acknowledged once it is in
+    /// the log and applied here. `node` is its name among them. Later writes wait for the log, so it should respond within
+    /// milliseconds.
     ///
-    /// The store is a copy that can be made again from the log and the backup of another node, so it is synced once a second only. A
-    /// host calls [`Engine::follow`] in a loop.
+    /// The store can be made again from the log and the backup of another node, so it is synced only once a second. A host calls
+    /// [`Engine::follow`] in a loop.
     #[cfg(feature = "cluster")]
     pub fn log(mut self, log: impl crate::log::Log, node: impl Into<String>) -> Self {
         self.config.queue_storage = crate::config::QueueStorage::Table;
@@ -167,8 +167,9 @@ impl EngineBuilder {
         self.open_store(|options| Store::open_existing(path, options))
     }
 
-    /// Opens the file at `path` for reading: not a byte of it changes, and one that may not be written, or on a read-only file
-    /// system, opens as well. Several may have it open so. Writes are refused with [`ErrorKind::StorageUnavailable`].
+    /// Opens the file at `path` for reading: not a byte of it changes, and a file without write permission or on a read-only file
+    /// system opens as well. Several engines may have it open this way. Writes are refused with
+    /// [`ErrorKind::StorageUnavailable`].
     ///
     /// # Errors
     /// Those of [`Self::open`]; [`ErrorKind::StorageUnavailable`] when there is no such file.
@@ -218,12 +219,12 @@ impl EngineBuilder {
         self
     }
 
-    /// Opens what a backend holds that ends with the process, or begins a new store on it.
+    /// Opens a backend that ends with the process, or begins a new store on it.
     ///
-    /// There, durable means no more than visible. So a record that is posted to a Stats endpoint is acknowledged once it is
-    /// accepted, and committed with others: before the next read, whatever is read and by any caller, after some thousand
-    /// records, and when the engine is closed. Should that commit fail, records are lost that were acknowledged with 200. All
-    /// other writes are acknowledged after their commit, as ever. Never use this for a backend that keeps anything.
+    /// On such a backend durable means no more than visible. So a record that is posted to a Stats endpoint is acknowledged once
+    /// it is accepted. It is committed with others before the next read of any caller, after some thousand records, and when the
+    /// engine is closed. If that commit fails, records that were acknowledged with 200 are lost. All other writes are
+    /// acknowledged after their commit. Never use this for a backend that keeps anything.
     ///
     /// # Errors
     /// Those of [`Self::open`].
@@ -231,8 +232,8 @@ impl EngineBuilder {
         self.open_with(true, |options| Store::open(backend, None, options))
     }
 
-    /// Makes the file of a node a store of its own, which no longer follows the log; returns whether it was that of a node. What the
-    /// node had not applied yet is not in it.
+    /// Turns the file of a node into a store of its own that no longer follows the log; returns whether it was the file of a
+    /// node. It lacks entries that the node had not applied yet.
     ///
     /// # Errors
     /// Those of [`Self::open_existing`].
@@ -316,7 +317,7 @@ impl EngineBuilder {
     }
 }
 
-/// The short way, with the feature `system`.
+/// Opening with defaults, with the feature `system`.
 #[cfg(feature = "system")]
 impl Engine {
     /// Opens the file at `path`, or creates it, with the default configuration and the system's clock and randomness.
@@ -338,7 +339,7 @@ impl Engine {
 }
 
 fn spawn(core: Arc<EngineCore>, lane: Lane) -> Result<std::thread::JoinHandle<()>> {
-    // What the standard library would find out, too late for the compiler to leave threads out of the WebAssembly module.
+    // Known at compile time, so that the WebAssembly module has no code for threads.
     let spawned = if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
         Err(std::io::ErrorKind::Unsupported.into())
     } else {

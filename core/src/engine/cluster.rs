@@ -18,16 +18,16 @@ impl Engine {
     /// Applies what the other nodes appended to the log; where there is nothing, waits up to `patience` for something. Returns how many
     /// entries were applied, by whichever thread. Once a second it also syncs the file and reports this node to the log.
     ///
-    /// A host calls this on a thread of its own, again and again; after an error a little later. Without a log it does nothing.
+    /// A host calls this in a loop on a thread of its own, with a pause after an error. Without a log it does nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be reached or the file cannot be
-    /// written. Where this node cannot go on by itself, every call and every write fails from then on:
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be reached or the file cannot
+    /// be written. When this node cannot continue by itself, every call and every write fails from then on:
     /// [`ErrorKind::Corrupted`](crate::ErrorKind::Corrupted) where the log lost what this node had applied,
     /// [`ErrorKind::NewerFormat`](crate::ErrorKind::NewerFormat) where a newer version wrote an entry that this one does not
-    /// understand, [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) where the file and the log are of different fleets,
-    /// and [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log no longer has what this node lacks, so
-    /// that it has to begin with the backup of another. [`Self::halted`] returns that error from then on.
+    /// understand, [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) where the file and the log are of different
+    /// fleets, and [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log no longer has what this
+    /// node lacks, so that it has to begin with the backup of another. [`Self::halted`] returns that error from then on.
     pub fn follow(&self, patience: Duration) -> Result<u64> {
         self.core().follow(patience)
     }
@@ -51,23 +51,23 @@ impl Engine {
         self.core().cluster()?.halted()
     }
 
-    /// Why this node refuses writes although it applies the log: its clock is more than 2 s off that of the log, as of its last report.
-    /// `None` while it is right.
+    /// Why this node refuses writes although it applies the log: at its last report its clock was more than 2 s off that of the
+    /// log. `None` while the clock is right.
     #[must_use]
     pub fn wrong_clock(&self) -> Option<EngineError> {
         self.core().cluster()?.check_clock().err()
     }
 
-    /// What an operator has to look into although this node serves, for 10 s after it was noticed last: another process that reports under
-    /// the same name, or a node that applied other entries up to the same position. Also that the log takes no reports of this node, and
-    /// what may cost entries that the log acknowledges.
+    /// A problem for the operator while this node serves, for 10 s after it was noticed last: another process reports under the
+    /// same name, a node applied other entries up to the same position, the log takes no reports of this node, or the log may
+    /// lose entries that it acknowledges.
     #[must_use]
     pub fn node_warning(&self) -> Option<String> {
         self.core().node_warning()
     }
 
-    /// Waits until the log is applied here up to `position`: then a read on this node sees what a client saw on another. At once
-    /// without a log. It may wait for ever, so a host gives it a time.
+    /// Waits until the log is applied here up to `position`: then a read on this node sees what a client saw on another. Returns
+    /// at once without a log. It may wait for ever, so give it a timeout.
     pub fn applied(&self, position: u64) -> AppliedFuture {
         AppliedFuture {
             core: Arc::clone(&self.running.core),
@@ -76,7 +76,7 @@ impl Engine {
         }
     }
 
-    /// Makes the settings that all nodes share, those of actions and retention, the ones that this engine was built with.
+    /// Makes this engine's settings of actions and retention those of all nodes.
     ///
     /// # Errors
     /// Those of a write.
@@ -84,7 +84,8 @@ impl Engine {
         self.core().configure_fleet()
     }
 
-    /// The shared settings that this engine was built with and the fleet has otherwise, as pairs of `name=value`, the fleet's last.
+    /// The shared settings that differ between this engine and the fleet, as pairs of `name=value`: this engine's, then the
+    /// fleet's.
     ///
     /// # Errors
     /// Those of a read.
@@ -100,7 +101,7 @@ impl Engine {
         self.core().cluster_status()
     }
 
-    /// Takes a node that is gone for good off the list, so that the log is no longer kept for it. One that runs reports itself again.
+    /// Takes a node off the list, so that the log is no longer kept for it. A node that still runs reports itself again.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be reached.
@@ -114,7 +115,7 @@ impl Engine {
 pub struct AppliedFuture {
     core: Arc<EngineCore>,
     position: u64,
-    /// Its number among those who wait.
+    /// Its number in the list of waiters.
     number: Option<u64>,
 }
 

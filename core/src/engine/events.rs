@@ -18,13 +18,13 @@ use crate::view::{Reader, events};
 
 use super::Engine;
 
-/// The event log from a position on: what there is, and then what comes.
+/// The event log from a position on: the events there are, then new ones.
 ///
-/// As an iterator it yields what there is now, and can be asked again later. [`Self::recv`] waits for what comes, on any executor. Every
-/// event is durable when it is yielded, and each is yielded once, in the order of the numbers. Where events after the position are
-/// no longer kept, one [`EventType::Resync`](crate::EventType::Resync) comes instead of them.
+/// As an iterator it yields the events that exist now, and more when it is called again later. [`Self::recv`] waits for new
+/// events, on any executor. Every event is durable when it is yielded, and each is yielded once, in the order of the numbers.
+/// Where events after the position are no longer kept, one [`EventType::Resync`](crate::EventType::Resync) comes instead of them.
 ///
-/// A stream that waits costs its place in a list. It holds no snapshot of the store, and at most 64 events.
+/// A waiting stream costs an entry in a list. It holds no snapshot of the store, and at most 64 events.
 ///
 /// ```
 /// use deskfleet::{Engine, EventType, Workspace};
@@ -43,7 +43,7 @@ use super::Engine;
 #[must_use = "a stream yields events when it is asked for them"]
 pub struct EventStream {
     core: Arc<EngineCore>,
-    /// Its number among those who wait.
+    /// Its number in the list of waiters.
     stream: usize,
     position: u64,
     read: VecDeque<FleetEvent>,
@@ -95,7 +95,7 @@ impl EventStream {
             return Poll::Ready(None);
         }
         self.core.wait_for_events(self.stream, context.waker());
-        // What was committed meanwhile may have woken nobody.
+        // A commit since the last check may have woken nobody.
         match self.next() {
             Some(next) => Poll::Ready(Some(next)),
             None => Poll::Pending,
@@ -107,7 +107,7 @@ impl EventStream {
         if self.core.store.last_event() == self.position || self.core.events_are_over() {
             return Ok(());
         }
-        // An event is published once it is durable, so nothing is waited for here: a stream is polled on event loops.
+        // An event is published once it is durable, so this never blocks: a stream is polled on event loops.
         let reader = Reader::new(&self.core.store, self.core.now())?;
         events::after(&reader, Some(self.position), |event| {
             self.read.push_back(event);
@@ -155,8 +155,8 @@ impl fmt::Debug for EventStream {
 }
 
 impl Engine {
-    /// The events after the number `after`, and those to come; those to come alone where it is `None`, and all that are kept after 0
-    /// unless the first ones are not.
+    /// The events after the number `after`, then new ones. `None`: new ones alone. 0: all, with a `resync` if the first ones are
+    /// no longer kept.
     pub fn events(&self, after: Option<u64>) -> EventStream {
         EventStream::new(Arc::clone(&self.running.core), after, None)
     }

@@ -17,10 +17,10 @@ use super::{Engine, EventStream, ResponseBody, ResponseFuture};
 /// A request from its head to its response, for a host whose request bodies arrive in pieces.
 ///
 /// What can be checked by its head is checked when it begins. A telemetry batch, `POST /operator/telemetry`, is read as it
-/// arrives, and only what it becomes is kept: the encoded records, the first 100 line errors, and the line that is cut. An
-/// import, `POST /operator/workspaces`, has any length: each 1000 records are committed in [`Self::ready`]. Any
-/// other body is kept whole, up to its limit. But for such an import nothing is accepted before [`Self::finish`], and an exchange
-/// that is dropped leaves nothing behind. The response is that of [`Engine::call`] to the whole request, byte for byte, however the body is cut.
+/// arrives, and only its result is kept: the encoded records, the first 100 line errors, and the unfinished line. An import,
+/// `POST /operator/workspaces`, has any length: each 1000 records are committed in [`Self::ready`]. Any other body is kept whole,
+/// up to its limit. Nothing else is accepted before [`Self::finish`], and an exchange that is dropped has no effect. The response
+/// is that of [`Engine::call`] to the whole request, byte for byte, however the body is cut.
 ///
 /// ```
 /// use deskfleet::{Engine, NewKey, Scope};
@@ -78,8 +78,8 @@ impl Exchange {
         self.exchange.push(&self.core, piece);
     }
 
-    /// Returns once the host may push the next piece: an import commits its records by the 1000 while it arrives, and so keeps
-    /// no more than some of them, if this is awaited after each [`Self::push`]. At once for any other body.
+    /// Returns once the host may push the next piece. An import commits its records by the 1000 while it arrives; if the host
+    /// awaits this after each [`Self::push`], it keeps no more than some thousand of them. Returns at once for any other body.
     pub async fn ready(&mut self) {
         poll_fn(|context| self.poll_ready(context)).await;
     }
@@ -89,20 +89,20 @@ impl Exchange {
         self.exchange.poll_ready(&self.core, context.waker())
     }
 
-    /// Whether something of the body is durable, or will be, before its end: of an import of more than 1000 records. What
-    /// is, stays, and [`Self::finish`] says so also after [`Self::broken`].
+    /// Whether a part of the body is durable, or will be, before its end, as in an import of more than 1000 records. That part
+    /// stays, and [`Self::finish`] reports it also after [`Self::broken`].
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.exchange.has_begun()
     }
 
-    /// The host knows that the body is too large before it has arrived, for one by its declared length.
+    /// Refuses a body that the host knows to be too large before it has arrived, such as by its declared length.
     pub fn too_large(&mut self) {
         self.exchange.too_large();
     }
 
-    /// The content coding of the body cannot be undone any further; `said` is a sentence for the sender. The request is refused
-    /// with 400 `InvalidBody`.
+    /// Refuses the request with 400 `InvalidBody`, because the content coding of the body cannot be decoded any further; `said`
+    /// is a sentence for the sender. The request is refused with 400 `InvalidBody`.
     pub fn broken(&mut self, message: &'static str) {
         self.exchange.broken(message);
     }
@@ -113,8 +113,7 @@ impl Exchange {
         self.exchange.is_refused()
     }
 
-    /// The key of the request, once it was accepted; a request without the right to what it asks for has one too. `None` where no key
-    /// is needed.
+    /// The accepted key of the request, also if it lacks the scope. `None` where no key is needed.
     #[must_use]
     pub fn key(&self) -> Option<&KeyInfo> {
         self.exchange.key()
@@ -126,8 +125,8 @@ impl Exchange {
         self.exchange.carries_key(&self.core)
     }
 
-    /// The memory that the body takes, in bytes, to the nearest few KiB. Of a batch that is encoded records, line errors and the
-    /// line that is cut, which is at most that of the largest record or a little more.
+    /// The memory that the body takes, in bytes, to the nearest few KiB. A batch takes the memory of its encoded records, its
+    /// line errors and the unfinished line, which is hardly longer than the largest record.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.exchange.bytes()
@@ -143,9 +142,8 @@ impl Exchange {
         Some(EventStream::new(core, start.after, self.key().cloned()))
     }
 
-    /// Handles the request, at the end of the body. Parsing and reading happen at once, in this call, and what is written is
-    /// submitted; the future waits until it is durable, and dropping it takes nothing back. The body of the response is made
-    /// while it is sent.
+    /// Handles the request, at the end of the body. This call parses, reads and submits the writes. The future waits until they
+    /// are durable; dropping it takes nothing back. The body of the response is made while it is sent.
     pub fn finish(mut self) -> ResponseFuture<ResponseBody> {
         let completion = self.exchange.finish(&self.core);
         ResponseFuture::streamed(self.core, completion, &self.exchange)

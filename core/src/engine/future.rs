@@ -16,7 +16,7 @@ use crate::mutation::Outcome;
 
 use super::ResponseBody;
 
-/// Resolves to the response, once what the request wrote is durable. Needs no particular executor. The body is one piece, or a
+/// Resolves to the response once the writes of the request are durable. Needs no particular executor. The body is one piece, or a
 /// [`ResponseBody`] that is made while it is sent.
 #[must_use = "a response that nobody awaits is lost, though what was submitted is still written"]
 pub struct ResponseFuture<B = Bytes>(State<B>);
@@ -46,11 +46,11 @@ struct PendingImport {
     import: Box<Import>,
 }
 
-/// Writes whose outcome is not there yet.
+/// Writes without an outcome yet.
 struct PendingCommits {
     core: Arc<EngineCore>,
     outcomes: Outcomes,
-    /// Whether the futures of the same turn had their chance to submit.
+    /// Whether the other futures of this turn were able to submit.
     gathered: bool,
 }
 
@@ -191,7 +191,7 @@ impl PendingCommits {
 
     fn poll(&mut self, context: &Context<'_>) -> Poll<Outcome> {
         if !self.gathered {
-            // One turn of the executor, so that what is ready beside this future goes into the same commit.
+            // Waits for one turn of the executor, so that other futures that are ready join the same commit.
             self.gathered = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -202,7 +202,7 @@ impl PendingCommits {
 
 impl Drop for PendingCommits {
     fn drop(&mut self) {
-        // What it submitted is still to be written, and nobody else may be there to do it.
+        // Its writes are still pending, and maybe no other caller commits them.
         if self.outcomes.is_pending() && self.core.config.commit_driver == CommitDriver::Caller {
             self.core.lead();
         }
@@ -211,14 +211,14 @@ impl Drop for PendingCommits {
 
 impl Drop for PendingImport {
     fn drop(&mut self) {
-        // As above; the rest of an import that nobody waits for is not written.
+        // As above. The rest of an abandoned import is not written.
         if self.import.is_pending() && self.core.config.commit_driver == CommitDriver::Caller {
             self.core.lead();
         }
     }
 }
 
-/// Resolves once a write is durable, or will not be, to what the method of the same name that blocks returns. Needs no particular
+/// Resolves once a write is durable or refused, to what the blocking method of the same name returns. Needs no particular
 /// executor.
 #[must_use = "whether the write is durable is known to those who await it"]
 pub struct WriteFuture<T = ()> {

@@ -1,4 +1,4 @@
-//! [`Engine`]: the whole of it, as a value.
+//! [`Engine`]: the engine as a value.
 
 mod body;
 mod builder;
@@ -58,7 +58,7 @@ pub struct Engine {
     running: Arc<Running>,
 }
 
-/// The core and the threads that commit for it, if they were asked for.
+/// The core, and its commit threads under [`CommitDriver::Thread`].
 #[derive(Debug)]
 struct Running {
     core: Arc<EngineCore>,
@@ -67,15 +67,15 @@ struct Running {
 }
 
 impl Running {
-    /// Ends the threads, after they have committed all pending writes. Called on one of them, by the observer, it does not wait
-    /// for that one.
+    /// Ends the threads, after they have committed all pending writes. When the observer calls this on one of them, it does not
+    /// wait for that thread.
     fn stop(&self) {
         self.core.stop_threads();
         let here = std::thread::current().id();
         let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
             if thread.thread().id() != here {
-                // A panic on it was reported by the panic hook already.
+                // The panic hook has reported a panic of the thread already.
                 let _ = thread.join();
             }
         }
@@ -85,7 +85,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop();
-        // Nobody is left to tell.
+        // No caller is left to report the error to.
         let _ = self.core.close();
     }
 }
@@ -100,8 +100,8 @@ impl Engine {
         &self.running.core
     }
 
-    /// Answers a request. Blocks until what it wrote is durable. Every failure is a response. The body is in memory as a whole,
-    /// which takes 120 MB for 500 000 activities; [`Self::respond`] makes it while it is sent.
+    /// Handles a request. Blocks until its writes are durable. Every failure is a response. The whole body is in memory, which
+    /// takes 120 MB for 500 000 activities; [`Self::respond`] makes it while it is sent.
     #[must_use]
     pub fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let core = self.core();
@@ -124,9 +124,8 @@ impl Engine {
         }
     }
 
-    /// Answers a request as a future that any executor can drive. Parsing and reading happen at once, in this call, which
-    /// takes as long as they do; it waits for no commit. The future waits for what must be durable. Dropping it does not take
-    /// back what was submitted.
+    /// Handles a request as a future that any executor can drive. This call parses and reads, and takes as long as that; it waits
+    /// for no commit. The future waits until the writes are durable. Dropping it does not take back what was submitted.
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
         let (head, body) = request.into_parts();
         let mut exchange = self.exchange(head);
@@ -134,7 +133,7 @@ impl Engine {
         ResponseFuture::whole(Arc::clone(&self.running.core), completion, &exchange)
     }
 
-    /// Answers a request as [`Self::call`] does, with a body that is made while it is sent: a list of any length takes less than
+    /// Handles a request as [`Self::call`] does, with a body that is made while it is sent: a list of any length takes less than
     /// 1 MiB. The bytes are those of the other two. [`Self::begin`] is the same for a request whose body arrives in pieces.
     pub fn respond(&self, request: Request<Bytes>) -> ResponseFuture<ResponseBody> {
         let (head, body) = request.into_parts();
@@ -148,15 +147,15 @@ impl Engine {
         api::Exchange::begin(self.core(), &self.running.router, head)
     }
 
-    /// The endpoint with this path that takes this method; HEAD asks for what GET asks for.
+    /// The endpoint with this path and method; HEAD counts as GET.
     #[must_use]
     pub fn route(&self, method: &Method, path: &str) -> Option<&'static Route> {
         self.running.router.find(method, path).route()
     }
 
-    /// Checks a request for something that the host serves itself, as for an endpoint that needs a key with `scope`: the sizes of its
-    /// head, its key, that key's rate and scope, and the encoding of its query. Returns the key that was accepted, and the response
-    /// where the request is refused, which a key can be too. Writes no audit row; see [`Self::audit_access`].
+    /// Checks a request for something that the host serves itself, like an endpoint that needs a key with `scope`: the sizes of
+    /// its head, its key, the key's rate and scope, and the encoding of its query. Returns the accepted key, and the response if
+    /// the request is refused; both if an accepted key is refused. Writes no audit row; see [`Self::audit_access`].
     #[must_use]
     pub fn authorize(
         &self,
@@ -172,13 +171,13 @@ impl Engine {
         (key.map(|key| key.info.clone()), refusal)
     }
 
-    /// A trace id for a request, whose header `traceparent` is: the id of a valid one, else a random one. See [`TraceId`].
+    /// The trace id for a request with this header `traceparent`: that of a valid header, else a random one. See [`TraceId`].
     #[must_use]
     pub fn trace_id(&self, traceparent: Option<&HeaderValue>) -> TraceId {
         TraceId::new(traceparent, &self.core().trace_random)
     }
 
-    /// The response of a refusal that a server makes itself, in the form of the engine's own; an empty `detail` is left out.
+    /// The response for a refusal by the server itself, in the form of the engine's own. An empty `detail` is left out.
     /// `traceparent` is what [`TraceId::traceparent`] returns for the request.
     #[must_use]
     pub fn problem(

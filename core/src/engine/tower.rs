@@ -42,7 +42,7 @@ impl<B: Body> Service<Request<B>> for Engine {
 pub struct ServiceFuture<B>(State<B>);
 
 enum State<B> {
-    /// The exchange is there until the body is read.
+    /// `None` once the body is read.
     Reading(Option<Exchange>, Pin<Box<B>>),
     Responding(ResponseFuture<ResponseBody>),
 }
@@ -68,7 +68,7 @@ impl<B: Body> Future for ServiceFuture<B> {
     }
 }
 
-/// Ready when the rest of the body makes no difference.
+/// Ready when the rest of the body does not matter.
 fn poll_read<B: Body>(
     exchange: &mut Exchange,
     mut body: Pin<&mut B>,
@@ -84,7 +84,7 @@ fn poll_read<B: Body>(
             None => return Poll::Ready(()),
             Some(Err(_)) => exchange.broken("The body could not be read to its end."),
             Some(Ok(frame)) => {
-                // Trailers are passed over.
+                // Trailers are ignored.
                 let Ok(mut data) = frame.into_data() else {
                     continue;
                 };

@@ -19,22 +19,22 @@ use super::write::Write;
 /// What was last reported to the host of the file.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
-    /// Whether it was not where it was opened.
+    /// Whether the file was displaced.
     displaced: AtomicBool,
-    /// What was damaged.
+    /// The damage.
     damage: Mutex<Option<String>>,
-    /// Whether there was no reserve.
+    /// Whether the reserve was missing.
     no_reserve: AtomicBool,
 }
 
-/// Whether that is not what was reported last; it is now.
+/// Sets what was reported last; returns whether it changed.
 fn has_changed(reported: &AtomicBool, now: bool) -> bool {
     reported.swap(now, Ordering::AcqRel) != now
 }
 
 /// The space that writes of one commit may take.
 pub(super) struct SpaceLeft {
-    /// [`u64::MAX`] where the host does not know it.
+    /// [`u64::MAX`] if the host does not know it.
     bytes: u64,
     min: u64,
 }
@@ -52,7 +52,7 @@ impl SpaceLeft {
         Ok(())
     }
 
-    /// The first of the arrivals, as far as there is space for them, and why the others are refused.
+    /// The first arrivals for which there is space, and why the others are refused.
     pub(super) fn for_arrivals(
         &mut self,
         mut arrivals: Vec<Arrivals>,
@@ -69,8 +69,8 @@ impl SpaceLeft {
         (arrivals, refusal)
     }
 
-    /// Judges each write by its own class; returns those that there is space for and why the others are refused, and the class of their
-    /// transaction: that of the first of them that gives way. An error where all are refused.
+    /// Judges each write by its own class. Returns the writes for which there is space, why the others are refused, and the class
+    /// of the transaction: the first class among them that is refused as space shrinks. An error if all are refused.
     pub(super) fn for_writes(
         &mut self,
         writes: Vec<Write>,
@@ -98,8 +98,8 @@ impl SpaceLeft {
 }
 
 impl EngineCore {
-    /// Notifies the host, never while this thread commits or files: the host may call the engine from there. Panics of the observer are
-    /// caught.
+    /// Notifies the host, never while this thread commits or files, because the host may call the engine. Panics of the observer
+    /// are caught.
     pub(crate) fn observe(&self, event: &Event<'_>) {
         if let Event::CommitFailed { error } | Event::Internal { error } = event {
             self.store.note_damage(error);
@@ -107,7 +107,7 @@ impl EngineCore {
         if let Some(observer) = &self.injected.observer
             && !self.defer(event)
         {
-            // The panic hook has reported it.
+            // The panic hook has reported the panic.
             let _ = catch_unwind(AssertUnwindSafe(|| observer.event(event)));
         }
     }
@@ -121,8 +121,8 @@ impl EngineCore {
         }
     }
 
-    /// Makes the reserve of the store where it has none and there is space for it beside filing. Where the host does not report free
-    /// space, and so all writes take all there is, there is none.
+    /// Creates a missing reserve if there is space for it beside filing. Without reports of free space all writes may take
+    /// everything, and there is no reserve.
     pub(super) fn keep_reserve(&self) -> Result<()> {
         if self.store.has_reserve() || self.injected.free_space.is_none() {
             return Ok(());
@@ -143,13 +143,13 @@ impl EngineCore {
         taken.is_err()
     }
 
-    /// Whether the disk is not short of space either once such segments are made: else upkeep would write them and remove them in turn.
+    /// Whether the disk has enough space also after such segments are made: else upkeep would write and remove them in turn.
     pub(super) fn has_space_for_segments(&self) -> bool {
         let bytes = READY_BYTES.saturating_mul(2);
         self.space_left().take(WriteClass::Telemetry, bytes).is_ok()
     }
 
-    /// [`Self::keep_reserve`] for upkeep, which reports to the host when the reserve is used, and when it is back.
+    /// [`Self::keep_reserve`] for upkeep, which reports when the reserve is used and when it is back.
     pub(super) fn keep_reserve_reported(&self) {
         let kept = self.keep_reserve();
         if has_changed(&self.reported.no_reserve, kept.is_err()) {
@@ -160,8 +160,8 @@ impl EngineCore {
         }
     }
 
-    /// Writes the audit row of something that is handed out. On a full disk, and from a store that is only read, it is handed out all the
-    /// same; the host is notified of the first.
+    /// Writes the audit row of data that is handed out. On a full disk, and on a read-only store, the data is handed out without
+    /// a row; on a full disk the host is notified.
     pub(crate) fn audit_access(&self, row: AuditAccess) -> Result<()> {
         if self.store.is_read_only() {
             return Ok(());
@@ -171,7 +171,7 @@ impl EngineCore {
         self.audited(action, outcome)
     }
 
-    /// What the outcome of such a row means.
+    /// Returns whether the data may be handed out after this outcome of its row.
     pub(crate) fn audited(&self, action: AuditAction, outcome: Outcome) -> Result<()> {
         match outcome {
             Err(error) if error.is_for_space() => {
@@ -220,7 +220,7 @@ impl EngineCore {
         }
     }
 
-    /// Whether the store can be read as a whole and takes writes of every class.
+    /// Checks that the store can be read as a whole and takes writes of every class.
     pub(crate) fn ready(&self) -> Result<()> {
         self.store.check_place(true)?;
         self.store.check_folder()?;
@@ -229,7 +229,7 @@ impl EngineCore {
             return Err(EngineError::new(ErrorKind::LowDisk, message));
         }
         self.store.damage()?;
-        // What cannot be filed waits in the queue, until that is full.
+        // Records that cannot be filed stay in the queue until it is full.
         self.filing_failed().map_or(Ok(()), Err)?;
         self.reader().map(drop)
     }

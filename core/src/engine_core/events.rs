@@ -1,4 +1,4 @@
-//! Waiting for events: each commit that appended some wakes all that wait, once, and holds no lock meanwhile.
+//! Waiting for events: each commit that appended some wakes all waiting streams once, without a lock.
 
 use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
@@ -8,23 +8,23 @@ use crate::locks::lock;
 
 use super::EngineCore;
 
-/// Those who wait for events.
+/// The streams that wait for events.
 #[derive(Debug, Default)]
-pub(super) struct EventWaiters(Mutex<Waiting>);
+pub(super) struct EventWaiters(Mutex<WaitingStreams>);
 
 #[derive(Debug, Default)]
-struct Waiting {
-    /// By the numbers of their streams; a list, as the code of a map is larger.
+struct WaitingStreams {
+    /// Wakers by the number of the stream; a list, because the code of a map is larger.
     wakers: Vec<Option<Waker>>,
     /// Numbers of streams that have ended.
     free: Vec<usize>,
-    /// The last event that they were woken for.
+    /// The last event for which they were woken.
     woken_for: u64,
     closed: bool,
 }
 
 impl EngineCore {
-    /// The number of a stream of events, to wait with.
+    /// A new number for a stream of events.
     pub(crate) fn begin_event_stream(&self) -> usize {
         let mut waiting = lock(&self.event_waiters.0);
         if let Some(stream) = waiting.free.pop() {
@@ -43,12 +43,12 @@ impl EngineCore {
         }
         let place = waiting.wakers.get_mut(stream);
         let replaced = place.and_then(|place| place.replace(waker.clone()));
-        // What a waker holds is dropped without the lock: it may be another stream.
+        // The waker is dropped without the lock: it may own another stream.
         drop(waiting);
         drop(replaced);
     }
 
-    /// Ends a stream; its number may be given to another one.
+    /// Ends a stream; its number may be used again.
     pub(crate) fn end_event_stream(&self, stream: usize) {
         let mut waiting = lock(&self.event_waiters.0);
         let waker = waiting.wakers.get_mut(stream).and_then(Option::take);
@@ -57,7 +57,7 @@ impl EngineCore {
         drop(waker);
     }
 
-    /// Whether streams of events are over, as the engine was closed.
+    /// Whether streams have ended because the engine was closed.
     pub(crate) fn events_are_over(&self) -> bool {
         lock(&self.event_waiters.0).closed
     }
@@ -70,7 +70,7 @@ impl EngineCore {
             .is_some_and(|known| keys::is_accepted(&known.info, now))
     }
 
-    /// Wakes those who wait, if there are events that they were not woken for.
+    /// Wakes the waiting streams if there are events for which they were not woken.
     pub(super) fn wake_for_events(&self) {
         let last = self.store.last_event();
         let mut waiting = lock(&self.event_waiters.0);
@@ -89,8 +89,8 @@ impl EngineCore {
     }
 }
 
-/// Wakes all that wait, without the lock.
-fn wake(mut waiting: MutexGuard<'_, Waiting>) {
+/// Wakes all waiting streams, without the lock.
+fn wake(mut waiting: MutexGuard<'_, WaitingStreams>) {
     let wakers: Vec<_> = waiting.wakers.iter_mut().filter_map(Option::take).collect();
     drop(waiting);
     wakers.into_iter().for_each(Waker::wake);

@@ -1,4 +1,4 @@
-//! The turn to file or to seal, and the events that wait for its end.
+//! The turn to file or to seal, and the events that are delivered at its end.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -10,15 +10,15 @@ use crate::store::writer::{NO_THREAD, this_thread};
 
 use super::EngineCore;
 
-/// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
+/// Locked while a step of filing or sealing is prepared and written: each builds on the one before.
 #[derive(Debug)]
 pub(super) struct Filing {
     turn: Mutex<()>,
     /// The thread that has the turn.
     thread: AtomicUsize,
-    /// What happened on it since: an observer that reads wants the turn itself.
+    /// Events of that thread since then: an observer that reads needs the turn itself.
     events: Mutex<Vec<OwnedEvent>>,
-    /// Why nothing can be filed, since the last attempt.
+    /// Why the last attempt to file failed.
     failed: Mutex<Option<EngineError>>,
 }
 
@@ -33,7 +33,7 @@ impl Default for Filing {
     }
 }
 
-/// An event that outlives what it is about.
+/// An event that owns its data.
 #[derive(Debug)]
 enum OwnedEvent {
     Whole(Event<'static>),
@@ -75,7 +75,7 @@ pub(crate) struct FilingTurn<'c> {
 }
 
 impl EngineCore {
-    /// Notes how the last attempt to file ended.
+    /// Records how the last attempt to file ended.
     pub(super) fn note_filing<T>(&self, filed: &Result<T>) {
         *lock(&self.filing.failed) = filed.as_ref().err().cloned();
     }
@@ -88,7 +88,7 @@ impl EngineCore {
     /// Waits for the turn.
     pub(super) fn filing_turn(&self) -> FilingTurn<'_> {
         self.try_filing_turn().unwrap_or_else(|| {
-            // Who has it may wait for a commit of this thread, whose observer wants it.
+            // The thread that has the turn may wait for a commit of this thread, whose observer wants the turn.
             self.lanes.step_out();
             self.has_filing_turn(lock(&self.filing.turn))
         })

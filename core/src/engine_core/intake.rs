@@ -1,4 +1,4 @@
-//! Accepting telemetry: what arrives while a commit runs gathers here, and goes into the next one as a whole.
+//! Accepting telemetry: records that arrive during a commit gather here for the next one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -13,7 +13,7 @@ use crate::store::telemetry::arrivals::Arrivals;
 use super::EngineCore;
 use super::lanes::{Arriving, Claim};
 
-/// The records that gather for the next commit, and how many were dated otherwise than at about their receipt since the engine was opened.
+/// The records that gather for the next commit, and the counts of late and ahead ones since the engine was opened.
 #[derive(Debug, Default)]
 pub(super) struct Intake {
     gathering: Mutex<Gathering>,
@@ -26,11 +26,11 @@ struct Gathering {
     arrivals: Arrivals,
     /// The claim that the callers of these records share; `None` when there are none.
     claim: Option<Claim>,
-    /// Records accepted and not durable yet, those being committed included.
+    /// Accepted records that are not durable yet, those of the running commit included.
     in_flight: u64,
 }
 
-/// Records that are to be accepted together: all of them, or none.
+/// Records to accept together: all of them, or none.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingBatch {
     arrivals: Arrivals,
@@ -39,7 +39,7 @@ pub(crate) struct IncomingBatch {
 }
 
 impl IncomingBatch {
-    /// How many.
+    /// The number of records.
     pub(crate) fn records(&self) -> u64 {
         self.arrivals.records()
     }
@@ -68,7 +68,7 @@ impl Intake {
         gathering.arrivals.take()
     }
 
-    /// Notes that `records` more are in the queue now, or never will be.
+    /// Takes `records` off those in flight: they are in the queue, or never will be.
     pub(super) fn landed(&self, records: u64) {
         self.lock().in_flight -= records;
     }
@@ -81,7 +81,7 @@ impl EngineCore {
         times(record.sent_time(), self.now(), days, self.swept())
     }
 
-    /// Queues a record for the next commit. `None` on a volatile store: there is nothing to wait for.
+    /// Queues a record for the next commit. `None` on a volatile store, which acknowledges it at once.
     pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Option<Claim>> {
         let times = self.times(record);
         let mut gathering = self.intake.lock();
@@ -108,8 +108,8 @@ impl EngineCore {
         Ok(None)
     }
 
-    /// Commits the telemetry that was acknowledged, so that reads see it: on a volatile store that is before its commit. Not for the
-    /// caller that commits.
+    /// Commits telemetry that a volatile store acknowledged before its commit, so that reads see it. The caller that commits must
+    /// not call this.
     pub(crate) fn settle(&self) {
         if !self.injected.volatile {
             return;
@@ -118,7 +118,7 @@ impl EngineCore {
         if gathering.in_flight == 0 {
             return;
         }
-        // Records whose commit is under way have no claim any more; what is submitted now is committed after them.
+        // Records of the running commit have no claim any more; an empty batch submitted now is committed after them.
         let claim = gathering.claim.as_ref().map(Claim::share);
         drop(gathering);
         let submit = || self.lanes.submit_telemetry(Arriving::Gathered);
@@ -132,7 +132,7 @@ impl EngineCore {
         [&self.intake.late, &self.intake.ahead].map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Telemetry records that wait to be filed.
+    /// Telemetry records that are not filed yet.
     pub(crate) fn queued(&self) -> u64 {
         self.settle();
         self.store.queued()

@@ -12,7 +12,7 @@ use crate::store::fleet::keys::LiveKey;
 use super::{EngineCore, no_random};
 
 impl EngineCore {
-    /// The key of that secret, if it is accepted now; notes its use.
+    /// The accepted key with that secret; records its use.
     pub(crate) fn accepted_key(&self, hash: &SecretHash) -> Option<Arc<LiveKey>> {
         let now = self.now();
         let key = Arc::clone(self.store.keys().get(hash)?);
@@ -59,7 +59,7 @@ impl EngineCore {
         u32::try_from(60 - seconds.rem_euclid(60)).ok()
     }
 
-    /// Notes in the store when keys were last used.
+    /// Stores when keys were last used.
     pub(super) fn write_key_uses(&self) -> Result<()> {
         let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
         let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
@@ -67,7 +67,7 @@ impl EngineCore {
             return Ok(());
         }
         match self.run(TouchKeys(uses)) {
-            // When a key was last used is not worth a failure.
+            // A last use that cannot be stored fails nothing.
             Err(error) if error.is_for_space() => Ok(()),
             written => written.map(drop),
         }

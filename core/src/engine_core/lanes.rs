@@ -1,5 +1,5 @@
-//! The two lanes of writes, each with one commit at a time: telemetry that is appended to the log of the queue, and all the rest,
-//! which goes into the store. Neither waits for the other.
+//! The two lanes of writes, each with one commit at a time: telemetry for the segments of the queue, and all other writes for the
+//! store. Neither waits for the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -36,15 +36,15 @@ impl Lane {
 /// What is pending in the lane of the store.
 pub(super) enum Submission {
     Write(Write),
-    /// Where the queue has no lane of its own.
+    /// Telemetry, if the queue has no lane of its own.
     Telemetry(Arriving),
 }
 
-/// Telemetry that waits.
+/// Pending telemetry.
 pub(super) enum Arriving {
-    /// Blocks that are accepted as a whole.
+    /// A batch, accepted as a whole.
     Batch(Box<Arrivals>),
-    /// What has gathered until the commit.
+    /// The records that have gathered until the commit.
     Gathered,
 }
 
@@ -65,18 +65,18 @@ impl Claim {
     }
 }
 
-/// What one caller commits.
-pub(super) enum Work<'w> {
+/// The batch that one caller commits.
+pub(super) enum CommitJob<'w> {
     Store(Vec<Submission>, Batch<'w, Submission, Outcome>),
     Queue(Available, Vec<Arriving>, Batch<'w, Arriving, Outcome>),
 }
 
-/// The writes that wait.
+/// The pending writes.
 pub(super) struct Lanes {
     store: Writer<Submission, Outcome>,
     queue: Writer<Arriving, Outcome>,
     own_threads: Arc<OwnThreads>,
-    /// Whether the queue has a log, and telemetry so a lane of its own.
+    /// Whether the queue has segments, and telemetry therefore a lane of its own.
     has_log: Option<Available>,
 }
 
@@ -111,12 +111,12 @@ impl Lanes {
         }
     }
 
-    fn wait(&self, claim: &mut Claim) -> Result<Outcome, Work<'_>> {
+    fn wait(&self, claim: &mut Claim) -> Result<Outcome, CommitJob<'_>> {
         match claim.lane {
-            Lane::Store => self.store.wait(&mut claim.ticket).or_lead(Work::Store),
+            Lane::Store => self.store.wait(&mut claim.ticket).or_lead(CommitJob::Store),
             Lane::Queue(here) => {
                 let turn = self.queue.wait(&mut claim.ticket);
-                turn.or_lead(|all, batch| Work::Queue(here, all, batch))
+                turn.or_lead(|all, batch| CommitJob::Queue(here, all, batch))
             }
         }
     }
@@ -126,22 +126,22 @@ impl Lanes {
         claim: &mut Claim,
         waker: &Waker,
         may_lead: bool,
-    ) -> Poll<Result<Outcome, Work<'_>>> {
+    ) -> Poll<Result<Outcome, CommitJob<'_>>> {
         let ticket = &mut claim.ticket;
         match claim.lane {
             Lane::Store => {
                 let turn = self.store.poll(ticket, waker, may_lead);
-                turn.map(|turn| turn.or_lead(Work::Store))
+                turn.map(|turn| turn.or_lead(CommitJob::Store))
             }
             Lane::Queue(here) => {
                 let turn = self.queue.poll(ticket, waker, may_lead);
-                turn.map(|turn| turn.or_lead(|all, batch| Work::Queue(here, all, batch)))
+                turn.map(|turn| turn.or_lead(|all, batch| CommitJob::Queue(here, all, batch)))
             }
         }
     }
 
-    /// Lets callers commit until [`Self::step_in`], where this thread is one of the engine's own: it is about to wait for a caller, who may
-    /// wait for a commit.
+    /// If this thread is one of the engine's own, lets callers commit until [`Self::step_in`]: it is about to wait for a caller,
+    /// which may wait for a commit.
     pub(super) fn step_out(&self) {
         if self.own_threads.step_out() {
             self.store.let_callers_lead();
@@ -149,7 +149,7 @@ impl Lanes {
         }
     }
 
-    /// This thread commits again.
+    /// Ends [`Self::step_out`]: this thread commits again.
     fn step_in(&self) {
         if self.own_threads.step_in() {
             self.store.callers_have_led();
@@ -157,84 +157,84 @@ impl Lanes {
         }
     }
 
-    /// What is pending in a lane, where nobody commits it.
-    fn lead(&self, lane: Lane) -> Option<Work<'_>> {
+    /// Takes the pending batch of a lane, unless a caller commits it.
+    fn lead(&self, lane: Lane) -> Option<CommitJob<'_>> {
         Some(match lane {
             Lane::Store => {
                 let (all, batch) = self.store.lead()?;
-                Work::Store(all, batch)
+                CommitJob::Store(all, batch)
             }
             Lane::Queue(here) => {
                 let (all, batch) = self.queue.lead()?;
-                Work::Queue(here, all, batch)
+                CommitJob::Queue(here, all, batch)
             }
         })
     }
 
     /// The same for the thread of a lane, which waits for it; `None` at its end.
-    fn lead_next(&self, lane: Lane) -> Option<Work<'_>> {
+    fn lead_next(&self, lane: Lane) -> Option<CommitJob<'_>> {
         Some(match lane {
             Lane::Store => {
                 let (all, batch) = self.store.lead_next()?;
-                Work::Store(all, batch)
+                CommitJob::Store(all, batch)
             }
             Lane::Queue(here) => {
                 let (all, batch) = self.queue.lead_next()?;
-                Work::Queue(here, all, batch)
+                CommitJob::Queue(here, all, batch)
             }
         })
     }
 }
 
 impl EngineCore {
-    /// The lanes in which something can wait.
+    /// The lanes of this engine.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane> + use<> {
         let queue = self.lanes.has_log.map(Lane::Queue);
         [Lane::Store].into_iter().chain(queue)
     }
 
-    /// Blocks until the outcome is there; commits for all that wait in its lane where nobody else does.
+    /// Blocks until the outcome is there; commits the pending batch of its lane if no other caller does.
     pub(crate) fn wait(&self, claim: &mut Claim) -> Outcome {
         loop {
             match self.lanes.wait(claim) {
                 Ok(outcome) => return outcome,
-                Err(work) => self.commit_as_caller(work),
+                Err(job) => self.commit_as_caller(job),
             };
         }
     }
 
-    /// As [`Self::wait`], for a future. Where the host commits, a future does not.
+    /// As [`Self::wait`], for a future, which does not commit if the host does.
     pub(crate) fn poll(&self, claim: &mut Claim, waker: &Waker) -> Poll<Outcome> {
         let may_lead = self.config.commit_driver != CommitDriver::Host;
         loop {
             match std::task::ready!(self.lanes.poll(claim, waker, may_lead)) {
                 Ok(outcome) => return Poll::Ready(outcome),
-                Err(work) => self.commit_as_caller(work),
+                Err(job) => self.commit_as_caller(job),
             };
         }
     }
 
-    /// Commits what is pending, unless another caller does; returns how many mutations that were.
+    /// Commits pending writes, unless another caller does; returns the number of mutations.
     pub(crate) fn lead(&self) -> usize {
         self.lanes()
             .filter_map(|lane| self.lanes.lead(lane))
-            .map(|work| self.commit_as_caller(work))
+            .map(|job| self.commit_as_caller(job))
             .sum()
     }
 
-    fn commit_as_caller(&self, work: Work<'_>) -> usize {
-        let count = self.commit(work);
+    fn commit_as_caller(&self, job: CommitJob<'_>) -> usize {
+        let count = self.commit(job);
         if !self.lanes.own_threads.has_this() {
             self.file_above_high_water();
         }
         count
     }
 
-    /// Commits batch after batch of a lane, as a thread of the engine's own, until [`Self::stop_threads`]. A panic ends a batch, not
-    /// the thread: those who wait would never hear of it.
+    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`]. A panic ends a batch and not the
+    /// thread, because later callers would wait for ever.
     pub(crate) fn commit_forever(&self, lane: Lane) {
-        while let Some(work) = self.lanes.lead_next(lane) {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(work))) {
+        while let Some(job) = self.lanes.lead_next(lane) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(job))) {
                 let panic = panic_text(&*panic);
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
@@ -242,7 +242,7 @@ impl EngineCore {
         }
     }
 
-    /// Ends the threads once nothing waits; callers commit from then on.
+    /// Ends the threads once nothing is pending; callers commit from then on.
     pub(crate) fn stop_threads(&self) {
         self.lanes.store.close();
         if self.lanes.has_log.is_some() {

@@ -1,4 +1,4 @@
-//! What monitoring asks for: the fleet counted, and the state of the store.
+//! Monitoring: counts of the fleet, and the state of the store.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::view::{Reader, fleet};
 
 use super::EngineCore;
 
-/// The counts of the fleet, kept for as long as they hold.
+/// The counts of the fleet, kept until they change.
 #[derive(Debug)]
 pub(super) struct KnownFleet {
     /// [`Store::fleet_version`](crate::store::Store::fleet_version) at that time.
@@ -22,7 +22,7 @@ pub(super) struct KnownFleet {
 }
 
 impl EngineCore {
-    /// The fleet in numbers, for a question: with what is in a short queue.
+    /// The fleet in numbers, for a question: a short queue is filed first.
     pub(crate) fn question_of_fleet(&self) -> Result<FleetSummary> {
         self.file_short_queue();
         self.fleet_summary()
@@ -38,7 +38,7 @@ impl EngineCore {
         let by_state = by_state.map(|state| (state.as_str(), counts.in_state(*state)));
         let by_state = by_state.chain([("other", counts.in_other_state)]);
         let mut states = BTreeMap::new();
-        // Not collected, which would sort them.
+        // A loop, because collecting into a map would sort them.
         for (state, count) in by_state.filter(|(_, count)| *count > 0) {
             states.insert(state.to_owned(), count);
         }
@@ -60,11 +60,11 @@ impl EngineCore {
         })
     }
 
-    /// The fleet as it stands now. Where neither a write nor time has changed it since it was last counted, nothing is read.
+    /// The counts of the fleet now. It reads nothing if neither a write nor time has changed them since the last count.
     pub(crate) fn fleet_counts(&self) -> Result<FleetCounts> {
-        // Before the lock: what commits here notifies the observer, which may ask as well.
+        // This comes before the lock: a commit here notifies the observer, which may call this too.
         self.settle();
-        // Held while counting: of those who ask at the same time one counts.
+        // Locked while counting, so that one of several concurrent callers counts.
         let mut known = lock(&self.fleet);
         let (version, now) = (self.store.fleet_version(), self.now());
         if let Some(known) = &*known

@@ -1,4 +1,4 @@
-//! Writes that were submitted and whose outcome is not there yet.
+//! Submitted writes without an outcome yet.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker, ready};
@@ -19,24 +19,24 @@ pub(crate) struct PendingWrite<T> {
     pub(crate) output: Output<T>,
 }
 
-/// Where a write leaves what it returns, for the time when it is durable.
+/// Where a write stores its result until it is durable.
 #[derive(Debug)]
 pub(crate) struct Output<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Output<T> {
-    /// What is known before the write is durable.
+    /// The result before the write is durable.
     pub(crate) fn known(value: T) -> Self {
         Self(Arc::new(Mutex::new(Some(value))))
     }
 
-    /// What the write returned, once its outcome is there.
+    /// The result of the write, once its outcome is there.
     pub(crate) fn take(self) -> Result<T> {
         lock(&self.0).take().ok_or_else(lost)
     }
 }
 
 impl EngineCore {
-    /// Queues a mutation for the next commit. What it returns is kept for its caller.
+    /// Queues a mutation for the next commit and keeps its result for the caller.
     pub(crate) fn submit<M: Mutation>(&self, mutation: M) -> PendingWrite<M::Output> {
         let output = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&output);
@@ -53,7 +53,7 @@ impl EngineCore {
         pending.output.take()
     }
 
-    /// Bytes of texts that end a part of a bulk upsert: those that an entry of the log takes. None without a log.
+    /// Bytes of texts at which a part of a bulk upsert ends, as an entry of the log takes them; unbounded without a log.
     #[cfg_attr(
         not(feature = "cluster"),
         expect(clippy::unused_self, reason = "a node writes through its log")
@@ -66,7 +66,7 @@ impl EngineCore {
         None
     }
 
-    /// Submits workspaces of any number, each part of them as one mutation.
+    /// Submits any number of workspaces, each part of them as one mutation.
     pub(crate) fn submit_workspaces(&self, workspaces: Vec<Workspace>) -> Outcomes {
         let parts = in_parts(workspaces, self.bulk_bytes_max());
         Outcomes::all(parts.map(|part| self.submit(part).claim).collect())
@@ -98,13 +98,13 @@ fn in_parts(
     })
 }
 
-/// The outcomes that one response waits for, in the order of their submission.
+/// The outcomes of one response, in the order of submission.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
     next: Option<Claim>,
-    /// Most requests make one write, and an empty list costs nothing.
+    /// Most requests make one write, and an empty list has no cost.
     rest: std::vec::IntoIter<Claim>,
-    /// Whether a part is durable already, should another fail.
+    /// Whether a part is durable already, for the error if another part fails.
     part: bool,
     result: Outcome,
 }
@@ -129,12 +129,12 @@ impl Outcomes {
         }
     }
 
-    /// Whether some are still to come.
+    /// Whether outcomes are missing.
     pub(crate) fn is_pending(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Blocks until all are there; returns the first error.
+    /// Blocks until all outcomes are there; returns the first error.
     pub(crate) fn wait(mut self, core: &EngineCore) -> Outcome {
         while let Some(claim) = &mut self.next {
             let outcome = core.wait(claim);

@@ -18,7 +18,7 @@ impl EngineCore {
         Reader::new(&self.store, self.now())
     }
 
-    /// Reads tables as of now, all of which is durable: for a host that acts on what it reads.
+    /// Reads tables as of now, after making them durable: for a host that acts on what it reads.
     pub(crate) fn durable_reader(&self) -> Result<Reader> {
         self.store.confirm()?;
         self.reader()

@@ -19,7 +19,7 @@ impl EngineCore {
         }
     }
 
-    /// Counts records that were not accepted because of `error`. Those that may be stored all the same are not counted.
+    /// Counts records that were refused with `error`. It does not count those that may be stored nevertheless.
     pub(crate) fn count_unaccepted(&self, error: &EngineError, records: u64) {
         let kind = error.kind();
         if kind == ErrorKind::QueueFull {
@@ -29,7 +29,7 @@ impl EngineCore {
         }
     }
 
-    /// The records that were refused since the engine was opened, for each reason.
+    /// The refused records since the engine was opened, for each reason.
     pub(crate) fn rejected(&self) -> [(Rejection, u64); Rejection::ALL.len()] {
         Rejection::ALL.map(|reason| {
             let count = self.rejections.0.get(reason as usize);

@@ -1,4 +1,4 @@
-//! Removing telemetry that was selected: first from the queue, then from history and from what is made of it.
+//! Removing selected telemetry: first from the queue, then from history and what is derived from it.
 
 use crate::domain::validation;
 use crate::error::{ErrorKind, Result};
@@ -13,8 +13,8 @@ use super::EngineCore;
 use super::upkeep::GoOn;
 
 impl EngineCore {
-    /// Removes all selected telemetry that was accepted until now, but for what may belong to a workspace on hold. What fails in the middle
-    /// leaves its audit row as accepted, and is safe to repeat.
+    /// Removes all selected telemetry that was accepted until now, except for what may belong to a held workspace. A removal that
+    /// fails leaves its audit row `Accepted`, and is safe to repeat.
     pub(crate) fn remove_telemetry(
         &self,
         selection: &TelemetrySelection,
@@ -40,9 +40,9 @@ impl EngineCore {
         Ok(removed)
     }
 
-    /// Gives what was removed back to a disk that is short of space, unless somebody reads: then the next removal does, or `compact`.
+    /// Compacts the file on a disk that is short of space, unless it is being read: then the next removal does, or `compact`.
     fn give_space_back(&self) -> Result<()> {
-        // Compacting would make the module of WebAssembly larger by a fortieth, and in a browser the free space is unknown.
+        // Compacting would make the WebAssembly module a fortieth larger, and a browser does not report free space.
         if cfg!(target_arch = "wasm32") || self.is_node() || !self.is_short_of_space() {
             return Ok(());
         }
@@ -54,7 +54,7 @@ impl EngineCore {
         }
     }
 
-    /// The selection of each spelling of the instance: history has a bucket for each, and all else has a row for all of them.
+    /// The selection for each spelling of the instance: history has a bucket for each, other tables one row for all.
     fn spelled(
         &self,
         selection: &TelemetrySelection,
@@ -71,8 +71,8 @@ impl EngineCore {
         Ok(names.into_iter().map(named).collect())
     }
 
-    /// Files the queue without what is selected. A node has filed all of it when it applied the first step, so that it is removed from
-    /// history as on the others.
+    /// Files the queue without the selected records. A node filed all of it when it applied the first step, and removes from
+    /// history what the others remove.
     fn remove_queued(&self, selection: &TelemetrySelection) -> Result<RemovedTelemetry> {
         let mut removed = RemovedTelemetry::default();
         if self.is_node() {
@@ -81,7 +81,7 @@ impl EngineCore {
         let omit = |held: &HeldNames, rows: &Rows, row: usize| {
             let instance = rows.instance_id(row);
             let is_kept = || held.has_instance(instance) || held.has_user(rows.username(row));
-            // A kept one is in history then, and is counted there.
+            // A kept record is then in history, and counted there.
             selection.has(rows.stream(row), instance, rows.filed_at(row)) && !is_kept()
         };
         let (_, omitted) = self.file_all(&|| true, Some(&omit))?;
@@ -89,7 +89,7 @@ impl EngineCore {
         Ok(removed)
     }
 
-    /// What a pass leaves out that begins now.
+    /// The records that a pass beginning now leaves out.
     pub(super) fn removal<'o>(&self, omit: Omit<'o>) -> Result<Removal<'o>> {
         let held = self
             .store
@@ -98,7 +98,8 @@ impl EngineCore {
         Ok(Removal { omit, held })
     }
 
-    /// Takes a step for each span of what is to be removed of one kind, looked up beside the writer; returns whether that was all.
+    /// Removes one kind of telemetry, a step for each span of keys that is looked up beside the writer; returns whether that was
+    /// all.
     pub(crate) fn each_span(
         &self,
         of: Derived,
@@ -112,7 +113,8 @@ impl EngineCore {
             if !go_on() {
                 return Ok(false);
             }
-            // What filing prepared before would bring back what is removed. A node files all of the queue before it applies the step.
+            // A slice that filing prepared before would bring removed records back. A node files its whole queue before it
+            // applies the step.
             let turn = (!self.is_node()).then(|| self.filing_turn());
             let snapshot = self.store.snapshot()?;
             let span = Span::next(&snapshot, of, from, (days, removing), of.step_max())?;

@@ -1,5 +1,4 @@
-//! Upkeep: ending what is due, filing, removing what is too old. Each takes bounded steps, and stops between two of them when
-//! it is not to go on.
+//! Upkeep: ending what is due, filing, removing what is too old. Each takes bounded steps, and can stop between two of them.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -23,11 +22,11 @@ use crate::view::{Reader, events, upkeep};
 
 use super::EngineCore;
 
-/// Asked between two steps: whether the next one is to begin.
+/// Called between two steps; returns whether to go on.
 pub(crate) type GoOn<'g> = &'g dyn Fn() -> bool;
 
 impl EngineCore {
-    /// How long history is kept: of a node as the fleet has it.
+    /// How long history is kept; on a node by the fleet's settings.
     pub(crate) fn retention_days(&self) -> RetentionDays {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
@@ -36,7 +35,7 @@ impl EngineCore {
         self.config.retention_days
     }
 
-    /// For how many days, and how many, events are kept.
+    /// The days and the number of events that are kept.
     fn event_retention(&self) -> (u16, u64) {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
@@ -45,7 +44,7 @@ impl EngineCore {
         (self.config.retention_days.events, self.config.limits.events)
     }
 
-    /// Files all that was pending when it was called; returns how many records. Steps are prepared beside the writer, which
+    /// Files all records that are pending when it is called; returns their number. Steps are prepared beside the writer, which
     /// goes on committing.
     pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {
         let filed = self.file_all(go_on, None).map(|(filed, _)| filed);
@@ -57,8 +56,8 @@ impl EngineCore {
         filed
     }
 
-    /// The same, for a removal without what it names, of which it returns the number as well; a node of a fleet notifies nobody yet, as it
-    /// may be in the middle of applying an entry.
+    /// The same without the records that a removal selects; it returns their number too. A node notifies no observer yet, because
+    /// it may be applying an entry.
     pub(crate) fn file_all(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<(u64, u64)> {
         let one_at_a_time = self.filing_turn();
         let filed = self.file_queued(go_on, omit);
@@ -71,7 +70,7 @@ impl EngineCore {
     fn file_queued(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<(u64, u64)> {
         let waited = self.queued();
         let (mut filed, mut omitted) = (0, 0);
-        // Of blocks that cannot be read the records are not counted.
+        // Records of unreadable blocks are not counted.
         while (filed < waited || self.store.queue().has_unreadable()) && go_on() {
             match self.file_step(go_on, omit)? {
                 None => break,
@@ -87,8 +86,8 @@ impl EngineCore {
         Ok((filed, omitted))
     }
 
-    /// Files what is pending, so that all that was accepted until now is in history. Returns whether the queue has to be read as well, as
-    /// the disk has no room for that.
+    /// Files pending records, so that history has all that were accepted until now. Returns whether the caller must read the
+    /// queue as well, because the disk has no room to file it.
     pub(crate) fn file_for_export(&self) -> Result<bool> {
         if self.queued() == 0 {
             return Ok(false);
@@ -99,18 +98,18 @@ impl EngineCore {
         }
     }
 
-    /// Files the queue if that is soon done; returns the records that are left to upkeep.
+    /// Files a short queue; returns the number of records that are left to upkeep.
     pub(super) fn file_short_queue(&self) -> u64 {
         let queued = self.queued();
         let is_short = queued <= QUESTION_FILES_MAX && !self.store.is_read_only();
-        // What keeps it from being filed does not keep it from being asked.
+        // A failure to file does not fail the question.
         let is_filed = queued == 0 || is_short && self.file_pending(&|| true).is_ok();
         if is_filed { 0 } else { queued }
     }
 
-    /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. For
-    /// a caller that has committed and handed the outcomes over, so that nobody but itself waits for this; where a thread
-    /// commits, filing is left to [`Self::maintain`].
+    /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. A caller
+    /// that has committed and delivered the outcomes calls this, so no other caller waits. If a thread commits, only
+    /// [`Self::maintain`] files.
     pub(super) fn file_above_high_water(&self) {
         if self.store.queued() < self.config.limits.queue_high_water {
             return;
@@ -125,12 +124,12 @@ impl EngineCore {
         }
     }
 
-    /// Files in one pass; returns how many records and how many of them it left out, `None` when nothing is pending or it is not to go on
-    /// to the end. The caller holds the lock of filing.
+    /// Files one pass; returns the number of records and how many of them it left out. `None` if nothing is pending or it stopped
+    /// early. The caller holds the lock of filing.
     fn file_step(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<Option<(u64, u64)>> {
         let mut pass = self.begin_pass(omit)?;
         if pass.as_ref().is_some_and(Pass::met_damage_in_table) && !self.store.is_read_only() {
-            // It may be in memory alone.
+            // The block may be in memory alone.
             self.store.read_anew()?;
             pass = self.begin_pass(omit)?;
         }
@@ -154,13 +153,13 @@ impl EngineCore {
             let snapshot = self.store.snapshot()?;
             omitted = pass.omitted(&snapshot)?;
             if !pass.is_written(&snapshot)? {
-                // A hold was placed meanwhile: the next pass goes on by the names of now.
+                // A hold was placed meanwhile: the next pass uses the names of now.
                 return Ok(Some((0, omitted)));
             }
         }
         let records = pass.records();
         self.store.recycle_segments(self.is_short_of_space());
-        // An observer of a node may write, and with that apply an entry before which the queue is filed.
+        // An observer on a node may write, and thereby apply an entry before which the queue is filed.
         if !self.is_node() {
             self.observe(&Event::Filed { records });
         }
@@ -176,8 +175,7 @@ impl EngineCore {
         Pass::begin(&self.store.snapshot()?, blocks, Work::WRITTEN_MAX, removal)
     }
 
-    /// Writes a slice; returns whether filed blocks are to be removed. A store that is only read files in memory, for those who read
-    /// here.
+    /// Writes a slice; returns whether filed blocks can be removed. On a read-only store the slice is applied in memory.
     fn write_slice(&self, slice: Slice) -> Result<bool> {
         if !self.store.is_read_only() {
             return self.run(slice);
@@ -186,7 +184,7 @@ impl EngineCore {
         Ok(false)
     }
 
-    /// Files what is pending, when that is a full step or the last filing was some seconds ago.
+    /// Files pending records if they fill a step or the last filing was some seconds ago.
     fn file_when_due(&self, go_on: GoOn<'_>) -> Result<()> {
         let full = self.store.queued() >= FILE_RECORDS_MAX as u64;
         if full || self.is_due(&self.filed_at, FILE_EVERY_SECONDS) {
@@ -195,16 +193,15 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Whether what was done last at `done_at`, in ticks, was done `seconds` ago. A clock that was set back does not
-    /// put it off.
+    /// Whether `done_at`, in ticks, is at least `seconds` ago. A clock that was set back counts as due.
     fn is_due(&self, done_at: &AtomicI64, seconds: i64) -> bool {
         let now = self.now();
         let last = Timestamp::from_ticks(done_at.load(Ordering::Acquire));
         now < last || now >= last.plus_seconds(seconds)
     }
 
-    /// Ends what is due, files when it is time and seals some of what is over; once an hour also removes what is too old.
-    /// What is refused for want of space is left for a later call, and does not keep the rest from giving space back.
+    /// Ends due actions, files when it is time and seals some finished days; once an hour it also removes what is too old. A step
+    /// that lacks space is left for a later call, and the other steps still free space.
     pub(crate) fn maintain(&self, go_on: GoOn<'_>) -> Result<()> {
         self.check_place()?;
         self.keep_reserve_reported();
@@ -226,7 +223,7 @@ impl EngineCore {
             done => done,
         };
         unless_refused(self.settle_due(go_on))?;
-        // What keeps the queue from being filed does not keep the rest from being done.
+        // A failure to file does not stop the other steps.
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
         unless_refused(self.remove_filed())?;
@@ -242,7 +239,7 @@ impl EngineCore {
         filed.and(refused)
     }
 
-    /// Ends what is due.
+    /// Ends due actions.
     fn settle_due(&self, go_on: GoOn<'_>) -> Result<()> {
         while go_on() {
             let due = upkeep::due(&self.reader()?)?;
@@ -258,8 +255,8 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Removes what is too old once an hour, by a clock that is near the last time. What a clock that never was set shows is not
-    /// noted either: retention would have to come from there, a day an hour.
+    /// Removes what is too old once an hour, by a clock that is near the last removal. The time of a clock that was never set is
+    /// not stored: retention would have to advance from there by a day an hour.
     fn sweep_when_due(&self, go_on: GoOn<'_>) -> Result<()> {
         let now = self.now();
         if !clock_was_set(now) {
@@ -276,7 +273,7 @@ impl EngineCore {
         self.sweep(time, go_on)
     }
 
-    /// Takes some steps of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
+    /// Takes some steps of sealing if a day is over: upkeep runs often, and filing must not wait for a whole fleet.
     fn seal(&self, go_on: GoOn<'_>) -> Result<()> {
         let _one_at_a_time = self.filing_turn();
         for _ in 0..SEAL_STEPS_MAX {
@@ -293,11 +290,12 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Removes what is older than it is kept, by the time given.
+    /// Removes what is too old at the given time.
     pub(crate) fn sweep(&self, time: Timestamp, go_on: GoOn<'_>) -> Result<()> {
         self.take_step(Maintenance::Sweep(time))?;
         self.swept_at.store(time.ticks(), Ordering::Release);
-        // Now, not at the end: where what follows fails, each attempt would move a clock that is ahead on by a day.
+        // Stored now and not at the end: if a later step fails, each attempt would advance retention by a day under a clock that
+        // is ahead.
         lock(&self.clock_watch).swept();
         while go_on() {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
@@ -332,7 +330,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Removes what is too old of one kind, each step prepared beside the writer; returns whether that was all.
+    /// Removes old records of one kind, each step prepared beside the writer; returns whether that was all.
     fn drop_derived(&self, of: Derived, time: Timestamp, go_on: GoOn<'_>) -> Result<bool> {
         self.each_span(of, Removing::Old(time), go_on, &mut |span| {
             self.take_step(Maintenance::DropDerived(of, time, span))?;
@@ -340,14 +338,14 @@ impl EngineCore {
         })
     }
 
-    /// The number below which events go, looked up beside the writer.
+    /// The number below which events are removed, looked up beside the writer.
     fn first_event_kept(&self, time: Timestamp) -> Result<u64> {
         let (days, count) = self.event_retention();
         events::first_kept(&Reader::new(&self.store, time)?, days, count)
     }
 
-    /// Reports that the store is a copy which is opened to be written for the first time, and writes that down. A disk that is full keeps no
-    /// store from being opened: then the next start reports it again.
+    /// Reports and audits the first start of a copy for writing. A full disk does not keep the store from being opened: then the
+    /// next start reports it again.
     pub(crate) fn note_copy(&self) -> Result<()> {
         let made_at = meta::copied(&self.store.snapshot()?)?;
         let Some(made_at) = made_at.filter(|_| !self.store.is_read_only()) else {
@@ -371,7 +369,7 @@ impl EngineCore {
         self.take_steps(Some(Maintenance::RemoveFiled))
     }
 
-    /// Takes a step and all that follow it.
+    /// Takes a step and all further steps of its kind.
     fn take_steps(&self, mut next: Option<Maintenance>) -> Result<()> {
         while let Some(step) = next {
             next = self.take_step(step)?;
@@ -379,7 +377,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Takes one step; returns the next one of its kind, if there is more to do.
+    /// Takes one step; returns the next one of its kind if there is more to do.
     fn take_step(&self, step: Maintenance) -> Result<Option<Maintenance>> {
         self.run(step)
     }

@@ -1,4 +1,4 @@
-//! A mutation as the writer of the store takes it.
+//! A mutation in the form that the writer of the store takes.
 
 use crate::error::Result;
 #[cfg(feature = "cluster")]
@@ -14,13 +14,13 @@ use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
 
-/// A mutation with a place for what it returns.
+/// A mutation and where its result goes.
 pub(super) struct Write {
     pub(super) apply: Apply,
     pub(super) class: WriteClass,
     /// As [`Mutation::bytes`].
     pub(super) bytes: usize,
-    /// What of it goes into the log of a cluster.
+    /// Its entry in the log of a cluster.
     #[cfg(feature = "cluster")]
     pub(super) logged: Option<(Tag, Vec<u8>)>,
 }
@@ -43,7 +43,7 @@ impl Write {
         }
     }
 
-    /// The same for the log: what is applied here is what the other nodes will read.
+    /// The same for the log: this node applies what the other nodes will read.
     #[cfg(feature = "cluster")]
     pub(super) fn logged<M: Mutation>(
         mutation: &M,
@@ -55,7 +55,7 @@ impl Write {
             (tag, bytes.finish())
         });
         let decoded = logged.as_ref().map(|(tag, bytes)| decode::<M>(*tag, bytes));
-        // What no node could read is not appended.
+        // A mutation that no node could read is not appended.
         let logged = logged.filter(|_| matches!(decoded, Some(Ok(_))));
         Self {
             class: mutation.class(),
@@ -77,7 +77,7 @@ pub(super) fn not_logged() -> EngineError {
 }
 
 impl EngineCore {
-    /// Accepted records: one write, or where the log takes no entry that long, several.
+    /// Accepted records as one write, or as several if the log takes no entry that long.
     pub(super) fn writes_of_telemetry(&self, arrivals: Arrivals) -> Vec<Write> {
         #[cfg(feature = "cluster")]
         if self.cluster().is_some() {

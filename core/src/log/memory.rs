@@ -18,12 +18,12 @@ pub struct MemoryLog(Arc<Shared>);
 struct Shared {
     clock: Box<dyn Clock>,
     body_max: usize,
-    held: Mutex<Held>,
+    state: Mutex<LogState>,
     appended: Condvar,
 }
 
 #[derive(Default)]
-struct Held {
+struct LogState {
     /// Below which entries were removed.
     first: u64,
     /// The chain of the last entry that was removed.
@@ -33,7 +33,7 @@ struct Held {
     reports: BTreeMap<String, NodeReport>,
 }
 
-impl Held {
+impl LogState {
     fn last(&self) -> u64 {
         self.first + self.entries.len() as u64
     }
@@ -55,18 +55,19 @@ impl MemoryLog {
         Self(Arc::new(Shared {
             clock: Box::new(clock),
             body_max,
-            held: Mutex::default(),
+            state: Mutex::default(),
             appended: Condvar::new(),
         }))
     }
 
     /// Takes the entries after `last` away, as a log does that is not safe and loses what it acknowledged: for tests.
     pub fn lose_after(&self, last: u64) {
-        let mut held = lock(&self.0.held);
-        let kept = last.saturating_sub(held.first);
-        held.entries
+        let mut state = lock(&self.0.state);
+        let kept = last.saturating_sub(state.first);
+        state
+            .entries
             .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
-        held.positions.retain(|_, position| *position <= last);
+        state.positions.retain(|_, position| *position <= last);
     }
 }
 
@@ -76,16 +77,16 @@ impl Log for MemoryLog {
             let message = format!("an entry of {} bytes is too long", body.len());
             return Err(LogError::new(LogErrorKind::Unavailable, message));
         }
-        let mut held = lock(&self.0.held);
-        if let Some(position) = held.positions.get(&id) {
+        let mut state = lock(&self.0.state);
+        if let Some(position) = state.positions.get(&id) {
             return Ok(Appended {
                 position: *position,
                 at: None,
                 chain: None,
             });
         }
-        let position = held.last() + 1;
-        held.positions.insert(id, position);
+        let position = state.last() + 1;
+        state.positions.insert(id, position);
         let at = self.0.clock.now();
         let mut entry = LogEntry {
             position,
@@ -94,10 +95,10 @@ impl Log for MemoryLog {
             body: body.to_vec(),
             chain: None,
         };
-        let chain = entry.chain_after(&held.chain());
+        let chain = entry.chain_after(&state.chain());
         entry.chain = Some(chain);
-        held.entries.push(entry);
-        drop(held);
+        state.entries.push(entry);
+        drop(state);
         self.0.appended.notify_all();
         Ok(Appended {
             position,
@@ -116,15 +117,15 @@ impl Log for MemoryLog {
         bytes_max: usize,
         patience: Duration,
     ) -> Result<Vec<LogEntry>, LogError> {
-        let held = lock(&self.0.held);
-        let waits = |held: &mut Held| held.last() < from;
-        let held = wait_up_to(&self.0.appended, held, patience, waits);
-        let Some(skipped) = from.checked_sub(held.first + 1) else {
+        let state = lock(&self.0.state);
+        let waits = |state: &mut LogState| state.last() < from;
+        let state = wait_up_to(&self.0.appended, state, patience, waits);
+        let Some(skipped) = from.checked_sub(state.first + 1) else {
             let message = format!("the entry {from} was removed from the log");
             return Err(LogError::new(LogErrorKind::Trimmed, message));
         };
         let mut bytes = 0;
-        let entries = held.entries.iter();
+        let entries = state.entries.iter();
         let entries = entries.skip(usize::try_from(skipped).unwrap_or(usize::MAX));
         let entries = entries.take_while(|entry| {
             let fits = bytes < bytes_max.max(1);
@@ -135,21 +136,21 @@ impl Log for MemoryLog {
     }
 
     fn bounds(&self, _seen: u64) -> Result<LogBounds, LogError> {
-        let held = lock(&self.0.held);
-        let (first, last) = (held.first + 1, held.last());
+        let state = lock(&self.0.state);
+        let (first, last) = (state.first + 1, state.last());
         Ok(LogBounds { first, last })
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {
-        let mut held = lock(&self.0.held);
-        let removed = below.min(held.last() + 1).saturating_sub(held.first + 1);
+        let mut state = lock(&self.0.state);
+        let removed = below.min(state.last() + 1).saturating_sub(state.first + 1);
         let count = usize::try_from(removed).unwrap_or(usize::MAX);
-        let removed_entries: Vec<_> = held.entries.drain(..count).collect();
+        let removed_entries: Vec<_> = state.entries.drain(..count).collect();
         for entry in removed_entries {
-            held.positions.remove(&entry.id);
-            held.removed = entry.chain.unwrap_or_default();
+            state.positions.remove(&entry.id);
+            state.removed = entry.chain.unwrap_or_default();
         }
-        held.first += removed;
+        state.first += removed;
         Ok(())
     }
 
@@ -159,25 +160,25 @@ impl Log for MemoryLog {
             at: self.0.clock.now(),
             report: report.to_owned(),
         };
-        lock(&self.0.held).reports.insert(node.to_owned(), report);
+        lock(&self.0.state).reports.insert(node.to_owned(), report);
         Ok(())
     }
 
     fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
-        Ok(lock(&self.0.held).reports.values().cloned().collect())
+        Ok(lock(&self.0.state).reports.values().cloned().collect())
     }
 
     fn forget(&self, node: &str) -> Result<(), LogError> {
-        lock(&self.0.held).reports.remove(node);
+        lock(&self.0.state).reports.remove(node);
         Ok(())
     }
 }
 
 impl std::fmt::Debug for MemoryLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let held = lock(&self.0.held);
+        let state = lock(&self.0.state);
         f.debug_struct("MemoryLog")
-            .field("last", &held.last())
+            .field("last", &state.last())
             .finish_non_exhaustive()
     }
 }

@@ -17,7 +17,7 @@ use crate::timestamp::Timestamp;
 use super::audit::Row;
 use super::{Caller, Context, Mutation, Outcome};
 
-/// Starts a lifecycle action; returns its number, or `None` when nothing has to change.
+/// Starts a lifecycle action; returns its number, or `None` if nothing changes.
 #[derive(Debug)]
 pub(crate) struct Act {
     pub(crate) request: ActionRequest,
@@ -109,7 +109,7 @@ impl Mutation for FailAction {
 }
 
 impl Context<'_, '_> {
-    /// The workspace a request means, with what was due by now applied.
+    /// The workspace of a request, after applying a due transition.
     fn find(&mut self, request: &ActionRequest) -> Result<Result<Entry>> {
         let account = request
             .sam_account
@@ -208,8 +208,8 @@ impl Context<'_, '_> {
         )
     }
 
-    /// The workspace of that id with what was due by now applied and written. An action that was accepted by a clock ahead of now
-    /// begins now; as that is written, a later look does not begin it again.
+    /// The workspace of that id, after applying and writing a due transition. An action that was accepted by a clock ahead of now
+    /// restarts now; this is stored, so a later read does not restart it again.
     pub(super) fn settled(&mut self, id: &str) -> Result<Option<Entry>> {
         let Some(mut entry) = workspaces::get(self.tables, id)? else {
             return Ok(None);
@@ -299,7 +299,7 @@ impl Context<'_, '_> {
         }))
     }
 
-    /// How an action ended that no longer runs; `None` where there is none of that number.
+    /// How an ended action ended; `None` if no action has that number.
     pub(super) fn end_of(&self, id: u64) -> Result<Option<AuditResult>> {
         let row = audit::get(self.tables, id)?;
         let row = row.filter(|row| matches!(row.action, AuditAction::Lifecycle(_)));

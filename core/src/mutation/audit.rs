@@ -14,7 +14,7 @@ use crate::store::table::{Read as _, Table};
 
 use super::{Caller, Context, Mutation, Outcome};
 
-/// What says whose a workspace is, by the names of the fields.
+/// The fields that identify a workspace.
 pub(super) fn identity(of: &Workspace) -> [(&'static str, Option<&str>); 3] {
     [
         ("username", of.username.as_deref()),
@@ -23,12 +23,12 @@ pub(super) fn identity(of: &Workspace) -> [(&'static str, Option<&str>); 3] {
     ]
 }
 
-/// In the place of a workspace, where the rows about all that exist are counted: no id is empty.
+/// The key, in place of a workspace, under which rows about all existing workspaces are counted: no id is empty.
 const OF_ALL: &str = "";
-/// The same of rows of what was handed out: no id has a line feed.
+/// The same for rows of data that was handed out: no id has a line feed.
 const OF_ACCESS: &str = "\n";
 
-/// Between the code of a refusal and the key that it is about; no code has it.
+/// Separates the code of a refusal from the key that it is about; no code contains it.
 const CODE_END: &str = ": ";
 
 /// The detail of the row of a refusal.
@@ -142,9 +142,9 @@ impl Context<'_, '_> {
         Ok(entry.id)
     }
 
-    /// Writes the row of a call that changed nothing, or counts it in the row of an equal one of the same key and minute. When a
-    /// key has many different ones in a minute about workspaces that do not exist, those that follow are only counted: by what was asked
-    /// and how it ended. About one that exists, they keep the workspace, until the key has very many about all of these.
+    /// Writes the row of a call that changed nothing, or counts it in the row of an equal call of the same key and minute. Once a
+    /// key has many different calls in a minute about missing workspaces, further ones are only counted, by action and outcome.
+    /// Calls about existing workspaces keep the workspace until the key has very many about all of them.
     pub(super) fn write_repeatable_row(&mut self, row: Row, result: AuditResult) -> Result<()> {
         let mut entry = AuditEntry {
             result,
@@ -192,8 +192,8 @@ impl Context<'_, '_> {
         self.count(calls, entry)
     }
 
-    /// Writes the row of something that was handed out, or counts it in an equal one of the same key and minute. Where a key has many
-    /// different ones in a minute, those that follow are counted in one without `detail`.
+    /// Writes the row of data that was handed out, or counts it in an equal row of the same key and minute. Once a key has many
+    /// different ones in a minute, further ones are counted in a row without `detail`.
     fn write_access_row(&mut self, mut row: Row, detail: Option<String>) -> Result<()> {
         row.entry.detail = detail;
         let mut calls = Counted::calls(self.tables, &row.entry, self.now)?;
@@ -228,7 +228,8 @@ impl Context<'_, '_> {
         calls.put(self.tables, self.now)
     }
 
-    /// Writes the row of a refusal and hands the refusal back. The detail that the row has already is the key that it is about.
+    /// Writes the row of a refusal and returns the refusal. If the row has a detail already, that is the key that the refusal is
+    /// about.
     pub(super) fn refused<T>(&mut self, mut row: Row, error: EngineError) -> Result<Outcome<T>> {
         let detail = refused_with(error.kind().code(), row.entry.detail.as_deref());
         row.set_detail(&detail);
@@ -260,11 +261,11 @@ impl Mutation for AuditRefusal {
     }
 }
 
-/// Writes the row of something that was handed out, or by the host refused: what is read of it later is beyond every key and every hold.
+/// Writes the row of data that was handed out, or that the host refused. No key and no hold controls a copy that has left.
 #[derive(Debug)]
 pub(crate) struct AuditAccess {
     pub(crate) action: AuditAction,
-    /// What of it; left out where it is longer than a row keeps.
+    /// Which data; left out if it is longer than a row keeps.
     pub(crate) detail: Option<String>,
     /// The code of the refusal.
     pub(crate) refused: Option<Cow<'static, str>>,

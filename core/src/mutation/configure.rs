@@ -1,4 +1,4 @@
-//! The settings that all nodes of a fleet share: what a mutation reads of the configuration must be the same on each of them.
+//! The settings that all nodes of a fleet share: a mutation must read the same configuration on each of them.
 
 use crate::config::Config;
 use crate::error::Result;
@@ -7,16 +7,16 @@ use crate::store::{cluster, meta};
 
 use super::{Context, Mutation, Outcome};
 
-/// What the names of settings begin with that mutations read, or that say what is removed.
+/// The prefixes of shared settings: mutations read these, or they decide what is removed.
 const SHARED: [&str; 3] = ["actions.", "retention_days.", "limits.events"];
 
-/// Sets what the nodes share. The first entry of a log is one.
+/// Sets the shared settings. The first entry of a log is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Configure {
     /// `name=value` in each line, in the order of the names in the configuration.
     pub(crate) settings: String,
-    /// Of a first entry, whether the fleet begins with an empty store; otherwise with that of the node which appended it, and the
-    /// others have to begin with a copy of that.
+    /// In a first entry: whether the fleet begins with an empty store. If not, it begins with the store of the node that appended
+    /// the entry, and the others must begin with a copy of that.
     pub(crate) founds: Option<bool>,
 }
 
@@ -42,9 +42,9 @@ fn is_shared(name: &str) -> bool {
     SHARED.iter().any(|group| name.starts_with(group))
 }
 
-/// Sets what lines of [`shared_settings`] say, and each shared setting that has no line to its default, whatever this node was started
-/// with: lines of a version before that setting mean it for all nodes. A name that is not known here is of newer rules, by which a
-/// node stops elsewhere.
+/// Sets the lines of [`shared_settings`], and each shared setting without a line to its default, whatever this node was started
+/// with. Lines of a version without that setting mean its default. An unknown name belongs to newer rules, which stop the node
+/// elsewhere.
 pub(crate) fn take_over(config: &mut Config, lines: &str) {
     let defaults = settings::values(&mut Config::default());
     let defaults = defaults.into_iter().filter(|(name, _)| is_shared(name));
@@ -69,7 +69,7 @@ impl Mutation for Configure {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         if self.founds.is_some() {
             if cluster::fleet_configuration(context.tables)?.is_some() {
-                // Two nodes began the fleet at once: the first of them did.
+                // Two nodes began the fleet at once: the first entry counts.
                 return Ok(Ok(()));
             }
             meta::set_swept(context.tables, context.now)?;

@@ -1,4 +1,4 @@
-//! What a provider says of an action while it makes it happen.
+//! What a provider reports about an action while it carries it out.
 
 use crate::domain::lifecycle::{self, Refusal};
 use crate::error::{EngineError, ErrorKind, Result};
@@ -9,7 +9,7 @@ use crate::store::fleet::workspaces::{Entry, Transition};
 use super::actions::refusal_error;
 use super::{Context, Mutation, Outcome};
 
-/// Notes that a provider begins an attempt, unless it must not.
+/// Records that a provider begins an attempt, unless it must not.
 #[derive(Debug)]
 pub(crate) struct DispatchAction {
     pub(crate) id: u64,
@@ -33,7 +33,7 @@ impl Mutation for DispatchAction {
         let before = row.dispatched.take();
         let attempts = before.as_ref().map_or(0, |before| before.attempt.number);
         match before {
-            // Sent again, as no response came.
+            // The request was repeated because its response was lost.
             Some(same) if same.attempt == self.attempt => {
                 row.dispatched = Some(same);
             }
@@ -60,7 +60,7 @@ impl Mutation for DispatchAction {
     }
 }
 
-/// Notes what a provider will be asked for when somebody looks into an action.
+/// Records what the provider's support will ask for.
 #[derive(Debug)]
 pub(crate) struct NoteAction {
     pub(crate) id: u64,
@@ -92,7 +92,7 @@ impl Mutation for NoteAction {
     }
 }
 
-/// Why the action must not be carried out, if it must not: much may have happened since it was accepted.
+/// Why the action must not be carried out, if so: it may have been cancelled or held since it was accepted.
 fn refusal(entry: &Entry, running: &Transition) -> Option<EngineError> {
     if running.due_at.is_some() {
         let message = "The clock ends this action; set actions.driver to host before actions are accepted that a provider is to drive.";
@@ -107,7 +107,7 @@ fn no_action() -> EngineError {
 }
 
 impl Context<'_, '_> {
-    /// The refusal of what needs the action `id` to run, where it does not for `error`.
+    /// The refusal of a request for the action `id`, which does not run because of `error`.
     fn cancelled_or(&self, id: u64, error: EngineError) -> Result<EngineError> {
         if self.end_of(id)? == Some(AuditResult::Cancelled) {
             let message = "The action was cancelled; it must not be carried out.";

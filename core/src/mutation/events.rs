@@ -27,7 +27,7 @@ impl Context<'_, '_> {
         events::append(self.tables, event)
     }
 
-    /// `workspace.changed`, where `new` differs from `old`.
+    /// `workspace.changed`, if `new` differs from `old`.
     pub(super) fn workspace_changed(
         &mut self,
         old: Option<&Workspace>,
@@ -38,7 +38,7 @@ impl Context<'_, '_> {
         let values = old.unwrap_or(&empty).values();
         let pairs = values.into_iter().zip(new.values());
         let names = Workspace::FIELDS.into_iter().zip(pairs);
-        // Not the id, which identifies the workspace.
+        // The id is left out, because it identifies the workspace.
         let changed = names.skip(1).filter(|(_, (old, new))| old != new);
         let fields: Vec<_> = changed.map(|(name, _)| name).collect();
         if old.is_some() && fields.is_empty() {
@@ -128,7 +128,7 @@ impl Context<'_, '_> {
         self.append(EventType::ActionFailed, Some(workspace), &detail)
     }
 
-    /// `hold.placed`. Not with its matter and reason: the log is kept after the release.
+    /// `hold.placed`, without matter and reason, because the log is kept after the release.
     pub(super) fn hold_placed(
         &mut self,
         workspace: &Workspace,
@@ -167,7 +167,7 @@ impl Context<'_, '_> {
         self.append(EventType::KeyRevoked, None, &of_key(key, by))
     }
 
-    /// `import.committed`, where the part changed something.
+    /// `import.committed`, if the part changed something.
     pub(super) fn import_committed(
         &mut self,
         audit_id: Option<u64>,

@@ -8,7 +8,7 @@ use crate::store::fleet::{holds, workspaces};
 use super::audit::Row;
 use super::{Caller, Context, Mutation, Outcome};
 
-/// Places a hold on a workspace, over one that is there, and on those whose id is the same in another spelling.
+/// Places or replaces a hold on a workspace and on those whose id is another spelling of the same id.
 #[derive(Debug)]
 pub(crate) struct PlaceHold {
     pub(crate) id: String,
@@ -49,7 +49,7 @@ impl Mutation for PlaceHold {
     }
 }
 
-/// Releases the hold on a workspace, and what was placed with it on other spellings of its id.
+/// Releases the hold on a workspace, and those placed with it on other spellings of its id.
 #[derive(Debug)]
 pub(crate) struct ReleaseHold {
     pub(crate) id: String,

@@ -10,7 +10,7 @@ use crate::store::table::Read;
 use super::workspaces::{Stored, new_id_refusal, refusal};
 use super::{Caller, Context, Mutation, Outcome};
 
-/// What an import has done so far.
+/// The counts of an import so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ImportCounts {
     pub(crate) created: u64,
@@ -23,9 +23,9 @@ pub(crate) struct ImportCounts {
 /// applied once the key of the caller is no longer accepted: it may have been revoked since the import began.
 #[derive(Debug)]
 pub(crate) struct ImportWorkspaces {
-    /// With the line of each.
+    /// The records, each with its line.
     pub(crate) records: Vec<(u64, WorkspacePatch)>,
-    /// What was done before.
+    /// The counts before this part.
     pub(crate) counts: ImportCounts,
     /// The audit row, once there is one.
     pub(crate) row: Option<u64>,
@@ -34,15 +34,15 @@ pub(crate) struct ImportWorkspaces {
     pub(crate) by: Caller,
 }
 
-/// What a part of an import has done.
+/// The result of a part of an import.
 #[derive(Debug)]
 pub(crate) struct Imported {
     pub(crate) row: u64,
-    /// With those from before.
+    /// The counts, those before this part included.
     pub(crate) counts: ImportCounts,
     /// The refused records, by their lines.
     pub(crate) refused: Vec<(u64, EngineError)>,
-    /// Why nothing of the part was applied and the import is over, if so.
+    /// Why nothing of the part was applied and the import ended, if so.
     pub(crate) ended: Option<EngineError>,
 }
 
@@ -87,7 +87,7 @@ impl Mutation for ImportWorkspaces {
     }
 }
 
-/// What an import makes of the workspace `old`, or of none, with a record of its id; an error inside where a rule forbids it.
+/// The workspace that an import makes of `old`, or of none, with a record of its id. The inner error is a rule that forbids it.
 pub(crate) fn merge_record(
     read: &impl Read,
     old: Option<&Entry>,
@@ -114,7 +114,7 @@ pub(crate) fn merge_record(
 }
 
 impl Context<'_, '_> {
-    /// Whether the key of the caller is accepted now; the host itself is.
+    /// Whether the key of the caller is accepted now; always for the host itself.
     fn is_accepted(&self, by: &Caller) -> Result<bool> {
         let Some((id, _)) = by.key else {
             return Ok(true);
@@ -133,7 +133,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Writes the audit row of an import, or again with the counts and the result of now; returns its number.
+    /// Writes or updates the audit row of an import with the current counts and result; returns its number.
     fn import_row(
         &mut self,
         id: Option<u64>,

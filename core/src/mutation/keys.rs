@@ -86,7 +86,7 @@ impl Mutation for RevokeKey {
     }
 }
 
-/// Stores when keys were last used: now and then, not with each request.
+/// Stores when keys were last used, not with each request.
 #[derive(Debug)]
 pub(crate) struct TouchKeys(pub(crate) Vec<(u64, Timestamp)>);
 
@@ -96,7 +96,7 @@ impl Mutation for TouchKeys {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         for (id, time) in self.0 {
             if let Some(mut key) = keys::get(context.tables, id)?
-                // A node may report an earlier use than another. One in the future was noted by a clock that was ahead.
+                // A node may report an earlier use than another. A stored use in the future is of a clock that was ahead.
                 && (key.info.last_used < Some(time) || key.info.last_used > Some(context.now))
             {
                 key.info.last_used = Some(time);

@@ -1,4 +1,4 @@
-//! Upkeep: ending what is due, and removing what is too old. Each step is bounded, so that none holds the writer long.
+//! Upkeep: ending due actions, and removing what is too old. Each step is bounded, so that it blocks the writer only briefly.
 
 use crate::domain::keys as rules;
 use crate::domain::retention::{days_before, is_listed};
@@ -18,13 +18,13 @@ use super::{Caller, Context, Mutation, Outcome};
 /// One step of upkeep.
 #[derive(Debug, Clone)]
 pub(crate) enum Maintenance {
-    /// Ends what is due on these workspaces.
+    /// Ends due actions on these workspaces.
     Settle(Vec<String>),
-    /// Notes that a sweep of this time begins.
+    /// Stores that a sweep of this time begins.
     Sweep(Timestamp),
-    /// Removes those of these workspaces that are TERMINATED for long enough by that time.
+    /// Removes those of these workspaces that have been TERMINATED for long enough at that time.
     DropTerminated(Timestamp, Vec<String>),
-    /// Removes what is old by that time of what has these keys.
+    /// Removes derived telemetry that has these keys and is too old at that time.
     DropDerived(Derived, Timestamp, Span),
     /// Removes blocks that are filed from the table of the queue, and recent activities that are too old.
     RemoveFiled,
@@ -35,7 +35,7 @@ pub(crate) enum Maintenance {
     DropAudit(Timestamp, Option<u64>),
     /// Removes events with numbers below this.
     DropEvents(u64),
-    /// Writes the row of a start on a copy, and forgets that the store is one. A node goes on with the log that the copy is of.
+    /// Writes the row of a start on a copy, and clears the mark of a copy. A node continues with the log of the copy.
     NoteCopy,
 }
 
@@ -108,7 +108,7 @@ impl Mutation for Maintenance {
 impl Context<'_, '_> {
     fn drop_terminated(&mut self, ids: &[String], now: Timestamp) -> Result<()> {
         for id in ids {
-            // Ends what is due first, so that the audit has it.
+            // Due actions end first, so that the audit has their ends.
             self.settled(id)?;
             if let Some(entry) = workspaces::get(self.tables, id)?
                 && !is_listed(
@@ -156,7 +156,7 @@ impl Context<'_, '_> {
         let held = held::names(self.tables)?;
         let mut old = Vec::new();
         audit::scan_after(self.tables, after, &mut |row| {
-            // Written while the clock was ahead: it must not hide the old ones after it.
+            // A row written while the clock was ahead must not hide the old ones after it.
             if row.time > now {
                 return Ok(Step::Continue(()));
             }

@@ -1,5 +1,4 @@
-//! Every write, as data: a [`Mutation`] decides and writes by the tables, its own members and the time alone, so it is
-//! deterministic.
+//! Every write, as data: a [`Mutation`] decides by the tables, its own members and the time alone, so it is deterministic.
 //!
 //! A refused mutation writes nothing but its audit row and affects no other in its transaction. An error of the store fails the
 //! whole transaction.
@@ -49,15 +48,15 @@ pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace, is_spe
 
 /// A write, as data.
 pub(crate) trait Mutation: Logged + fmt::Debug + Send + 'static {
-    /// What it returns once it is durable.
+    /// Its result, once it is durable.
     type Output: Send;
 
-    /// What it is for, which decides how much space it leaves free.
+    /// Its class, which decides how much space it leaves free.
     fn class(&self) -> WriteClass {
         WriteClass::Fleet
     }
 
-    /// About how many bytes it takes, where that is more than others take.
+    /// About how many bytes it takes, if that is more than usual.
     fn bytes(&self) -> usize {
         0
     }
@@ -73,7 +72,7 @@ pub(crate) trait Logged {}
 #[cfg(not(feature = "cluster"))]
 impl<M> Logged for M {}
 
-/// Who asks for a change.
+/// The caller of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
     /// Number and name of the key used; `None` for the host itself.
@@ -91,21 +90,21 @@ impl Caller {
         }
     }
 
-    /// What the audit says when the caller names no requester.
+    /// The requester in the audit if the caller names none.
     fn name(&self) -> &str {
         self.key.as_ref().map_or(HOST_NAME, |(_, name)| name)
     }
 }
 
-/// How a write ended, once durable: with what it returns, or refused by a rule.
+/// The outcome of a write, once durable: its result, or the refusal by a rule.
 pub(crate) type Outcome<T = ()> = Result<T>;
 
-/// What a mutation is applied to.
+/// The tables and the time to which a mutation is applied.
 pub(crate) struct Context<'c, 't> {
     tables: &'c mut Tables<'t>,
     config: &'c Config,
     now: Timestamp,
-    /// Whether the other nodes of a fleet know nothing of this: then it has no events.
+    /// Whether it is local to a node: then it has no events.
     here: bool,
 }
 
@@ -119,7 +118,7 @@ impl<'c, 't> Context<'c, 't> {
         }
     }
 
-    /// For what only this node of a fleet does.
+    /// The context of a mutation that is local to a node.
     #[cfg(feature = "cluster")]
     pub(crate) fn here(tables: &'c mut Tables<'t>, config: &'c Config, now: Timestamp) -> Self {
         Self {

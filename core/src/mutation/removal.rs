@@ -1,4 +1,4 @@
-//! Removing telemetry that was selected, with the steps of retention.
+//! Removing selected telemetry, with the steps of retention.
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, RemovedTelemetry, TelemetrySelection, WriteClass};
@@ -18,7 +18,7 @@ pub(crate) enum RemoveTelemetry {
     End(u64, RemovedTelemetry),
 }
 
-/// What a step of a removal did.
+/// The result of a step of a removal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RemovalStep {
     /// The number of the audit row, of the first step.

@@ -1,7 +1,7 @@
-//! Removing what is derived from telemetry and too old, or selected. What names a held workspace or its user is kept.
+//! Removing derived telemetry that is too old or selected. It keeps what names a held workspace or its user.
 //!
-//! A step has its own keys, and what it decides does not depend on the parts that hold them: nodes that filed and sealed at other moments remove the
-//! same records with it, once all that was accepted before it is filed.
+//! A step has a range of keys, and does not depend on the parts in which records are stored. So nodes that filed and sealed at
+//! other moments remove the same records with it, once all earlier records are filed.
 
 use crate::config::RetentionDays;
 use crate::domain::retention::{first_day_kept, is_kept_by_sent_time};
@@ -22,7 +22,7 @@ use super::Context;
 pub(crate) use selected::Removing;
 use selected::scan;
 
-/// What filing makes of telemetry.
+/// The tables that filing derives from telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derived {
     /// The records of a stream, by day and instance.
@@ -37,8 +37,8 @@ pub(crate) enum Derived {
     Latest,
 }
 
-/// The keys of a step: from the first, if one is given, to before the last, if one is given. Those of history are what the keys of a bucket
-/// begin with.
+/// The range of keys of a step: an optional first key and an optional exclusive end. For history they are prefixes of the keys of
+/// a bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) from: Option<Vec<u8>>,
@@ -46,7 +46,7 @@ pub(crate) struct Span {
 }
 
 impl Derived {
-    /// All of it, in the order in which it is swept.
+    /// All tables, in the order of a sweep.
     pub(crate) const ALL: [Self; 9] = [
         Self::History(Stream::Stats),
         Self::History(Stream::Activity),
@@ -69,7 +69,8 @@ impl Derived {
         }
     }
 
-    /// Whether a removal of the selection concerns it. Rollups of days are of all streams together, those of hours of all instances.
+    /// Whether a removal of the selection affects this table. Rollups of days are of all streams together, those of hours of all
+    /// instances.
     pub(crate) fn is_of(self, selection: &TelemetrySelection) -> bool {
         let is_of = |stream| selection.stream.is_none_or(|of| of == stream);
         match self {
@@ -116,7 +117,7 @@ impl Derived {
         }
     }
 
-    /// What a step goes through at most, and the last bucket of history.
+    /// The most that a step reads, beside the rest of the last bucket of history.
     pub(crate) const fn step_max(self) -> Work {
         match self {
             Self::History(_) => Work::REMOVED_MAX,
@@ -126,7 +127,7 @@ impl Derived {
         }
     }
 
-    /// What of a key no step divides: all parts of a bucket are removed or none.
+    /// The part of a key that no step splits: all parts of a bucket are removed or none.
     fn undivided(self, key: &[u8]) -> &[u8] {
         match self {
             Self::History(_) => history::key_bucket(key),
@@ -168,7 +169,7 @@ impl Span {
 }
 
 impl Context<'_, '_> {
-    /// Removes what of the `span` is to be removed; returns how many records of history that were.
+    /// Removes the old or selected rows of the `span`; returns the number of records of history.
     pub(super) fn drop_derived(
         &mut self,
         of: Derived,
@@ -293,7 +294,7 @@ impl Context<'_, '_> {
         let empty = latest.stats.is_none() && latest.startup.is_none() && latest.activity.is_none();
         let unseen = match removing {
             Removing::Old(now) => latest.last_seen.day() < Derived::Users.first_day_kept(days, now),
-            // Nothing is known any more of when it was.
+            // The time of that record is not known any more.
             Removing::Selected(_) => is_changed,
         };
         if empty && unseen {
@@ -361,7 +362,7 @@ impl Context<'_, '_> {
                 Ok(Step::Continue(()))
             },
         )?;
-        // By this row the days that are kept for a hold are found, also where others used the desktop later.
+        // This row finds the days that are kept for a hold, also if other users came later.
         daily::without_days(self.tables, &mut old, first_kept)?;
         let mut old = old.iter();
         old.try_for_each(|key| latest::remove(self.tables, key))

@@ -10,7 +10,7 @@ use super::{Context, Mutation, Outcome};
 /// Appends records to the queue, which had room for them when they were accepted.
 #[derive(Debug)]
 pub(crate) struct Telemetry(
-    /// Of whole blocks.
+    /// Bytes of whole blocks.
     pub(super) Box<Arrivals>,
 );
 

@@ -14,7 +14,7 @@ use crate::store::table::Read;
 use super::audit::identity;
 use super::{Caller, Context, Mutation, Outcome};
 
-/// Creates or replaces workspaces, all of them or, where one is refused, none.
+/// Creates or replaces workspaces: all of them, or none if one is refused.
 #[derive(Debug)]
 pub(crate) struct PutWorkspaces(pub(crate) Vec<Workspace>);
 
@@ -58,7 +58,7 @@ impl Mutation for PutWorkspaces {
 #[derive(Debug)]
 pub(crate) struct PutWorkspace {
     pub(crate) workspace: Workspace,
-    /// Whether a state that an action is changing is replaced as well, which cancels the action.
+    /// Whether to replace a state that an action is changing, which cancels the action.
     pub(crate) cancels_action: bool,
     pub(crate) by: Caller,
 }
@@ -103,7 +103,7 @@ impl Mutation for PutWorkspace {
     }
 }
 
-/// What storing a workspace did.
+/// The result of storing a workspace.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stored {
     Created,
@@ -114,7 +114,7 @@ pub(super) enum Stored {
 /// Removes the record of a workspace.
 #[derive(Debug)]
 pub(crate) struct RemoveWorkspace {
-    /// As the call named it, if it did.
+    /// The id as the call named it, if it did.
     pub(crate) id: Option<String>,
     pub(crate) by: Caller,
 }
@@ -161,7 +161,7 @@ impl Mutation for RemoveWorkspace {
     }
 }
 
-/// What a put of `workspace` stores over `old`: one without a state leaves that of a running action alone.
+/// The record that a put of `workspace` stores over `old`: without a state it leaves that of a running action alone.
 fn replacing(old: &Entry, mut workspace: Workspace) -> Workspace {
     if old.transition.is_some() && workspace.state.is_none() {
         workspace.state.clone_from(&old.workspace.state);
@@ -169,7 +169,7 @@ fn replacing(old: &Entry, mut workspace: Workspace) -> Workspace {
     workspace
 }
 
-/// Why `new` is not stored over `old`, if it is not.
+/// Why `new` may not replace `old`, if so.
 pub(super) fn refusal(old: &Entry, new: &Workspace) -> Option<EngineError> {
     let in_transition = old.transition.is_some();
     let refused = editing::refusal(&old.workspace, new, old.held, in_transition)?;
@@ -195,14 +195,14 @@ pub(super) fn refusal(old: &Entry, new: &Workspace) -> Option<EngineError> {
     })
 }
 
-/// The refusal of a new id, as another workspace has it in another spelling.
+/// The refusal of a new id that another workspace has in another spelling.
 pub(crate) fn is_spelled_as(id: &str, other: &str) -> EngineError {
     let message =
         format!("The id {id} is that of WorkSpace {other} in another spelling; use that one.");
     EngineError::invalid("workSpId", message)
 }
 
-/// Why no new workspace gets this id, if none does.
+/// Why no new workspace may have this id, if so.
 pub(super) fn new_id_refusal(read: &impl Read, id: &str) -> Result<Option<EngineError>> {
     if let Err(violation) = validation::new_id(id) {
         return Ok(Some(EngineError::invalid(
@@ -215,8 +215,8 @@ pub(super) fn new_id_refusal(read: &impl Read, id: &str) -> Result<Option<Engine
 }
 
 impl Context<'_, '_> {
-    /// Stores what may be stored over `old`, with an audit row where that changes the state or the identity, and without an event: the
-    /// caller makes one for all that it stores.
+    /// Stores a permitted record over `old`. A change of the state or the identity makes an audit row. The caller appends one
+    /// event for all that it stores.
     pub(super) fn store_workspace(
         &mut self,
         old: Option<Entry>,

@@ -18,7 +18,7 @@ use super::table::{Snapshot, Tables};
 use super::telemetry::queue::QueueIndex;
 use crate::store::disk::backends::MemoryBackend;
 use crate::store::disk::damage::DamageFile;
-use crate::store::disk::file::{self, Place};
+use crate::store::disk::file::{self, OpenFile};
 use crate::store::disk::folder::FileFolder;
 use crate::store::disk::medium::Medium;
 use crate::store::disk::reserve::{Reserve, WithReserve};
@@ -31,15 +31,15 @@ impl Store {
     /// Opens or creates the file at `path`.
     pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<Self> {
         let opened = file::open(path, |backend| Self::open_file(backend, path, options));
-        let (store, place) = opened?;
-        store.attach_place(place)
+        let (store, file) = opened?;
+        store.attach_file(file)
     }
 
     /// Opens the file at `path`, which must be there.
     pub(crate) fn open_existing(path: &Path, options: StoreOptions) -> Result<Self> {
         let opened = file::open_existing(path, |backend| Self::open_file(backend, path, options));
-        let (store, place) = opened?;
-        store.attach_place(place)
+        let (store, file) = opened?;
+        store.attach_file(file)
     }
 
     /// Opens the file at `path` and never writes to it.
@@ -49,8 +49,8 @@ impl Store {
             ..options
         };
         let opened = file::open_to_read(path, |backend| Self::open_file(backend, path, options));
-        let (store, place) = opened?;
-        store.attach_place(place)
+        let (store, file) = opened?;
+        store.attach_file(file)
     }
 
     fn open_file(backend: impl StorageBackend, path: &Path, options: StoreOptions) -> Result<Self> {
@@ -71,8 +71,8 @@ impl Store {
         Ok(store)
     }
 
-    fn attach_place(mut self, place: Place) -> Result<Self> {
-        self.place = Some(place);
+    fn attach_file(mut self, file: OpenFile) -> Result<Self> {
+        self.file = Some(file);
         if self.options.queue_storage == QueueStorage::Table && !self.options.is_read_only() {
             match self.end_log() {
                 // It is appended to as before until there is room.
@@ -121,7 +121,7 @@ impl Store {
             Ok(opened) => {
                 let store = Self {
                     medium,
-                    place: None,
+                    file: None,
                     damage_file: None,
                     damage_met: Mutex::default(),
                     reserve: None,

@@ -34,7 +34,7 @@ use crate::model::WriteClass;
 use crate::timestamp::Timestamp;
 
 use disk::damage::DamageFile;
-use disk::file::Place;
+use disk::file::OpenFile;
 pub(crate) use disk::medium::panic_text;
 use failure::from_compaction;
 use fleet::held_names::HeldNames;
@@ -56,8 +56,8 @@ use verify::CheckReport;
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
 pub(crate) struct Store {
     medium: Medium,
-    /// Where its file stands, if it has one.
-    place: Option<Place>,
+    /// The open file, if it has one.
+    file: Option<OpenFile>,
     /// Where damaged blocks are kept, if it has a path.
     damage_file: Option<DamageFile>,
     /// Damage that was met elsewhere than in the queue, last.
@@ -194,8 +194,8 @@ impl Store {
 
     /// Makes sure that the file is where it was opened, and that no other program wrote to it; with `reads` its header is read as well.
     pub(crate) fn check_place(&self, reads: bool) -> Result<()> {
-        let place = self.place.as_ref();
-        place.map_or(Ok(()), |place| place.check(reads))
+        let file = self.file.as_ref();
+        file.map_or(Ok(()), |file| file.check(reads))
     }
 
     /// Whether nothing is ever written.

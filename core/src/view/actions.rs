@@ -56,7 +56,7 @@ pub struct ActionPage {
     pub next_token: Option<String>,
 }
 
-/// Actions on their way. Between two calls it holds no snapshot, only where it was.
+/// A list of actions in progress. Between two calls it holds no snapshot, only its position.
 #[derive(Debug)]
 pub(crate) struct Actions {
     state: ActionState,
@@ -87,7 +87,7 @@ impl Actions {
         })
     }
 
-    /// The action of a row, if it runs and is one of those that are asked for.
+    /// The action of a row, if it runs and passes the filters.
     fn wanted(&self, reader: &Reader, row: Pending) -> Result<Option<PendingAction>> {
         let wanted = match self.state {
             ActionState::Pending => true,
@@ -147,7 +147,7 @@ impl Listed for Actions {
     }
 }
 
-/// The rest of the action of a row, if it runs.
+/// The remaining members of the action of a row, if it runs.
 fn running(reader: &Reader, row: &Pending) -> Result<Option<Transition>> {
     let running = workspaces::with_entry(&reader.snapshot, &row.workspace_id, |entry| {
         let running = reader.current(entry).transition;
@@ -156,7 +156,7 @@ fn running(reader: &Reader, row: &Pending) -> Result<Option<Transition>> {
     Ok(running.flatten())
 }
 
-/// Actions that only the host ends, and of which nothing was heard for too long.
+/// Actions that only the host ends, without news for too long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unattended {
@@ -170,7 +170,7 @@ pub struct Unattended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActionsSince {
-    /// How many, at least 1.
+    /// Their number, at least 1.
     pub actions: u64,
     /// The earliest time of one of them.
     pub since: Timestamp,

@@ -1,4 +1,4 @@
-//! What users did in the last 24 hours.
+//! The activities of users in the last 24 hours.
 
 use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
@@ -22,7 +22,7 @@ pub struct ActivityView {
     pub computer_name: Option<String>,
 }
 
-/// An activity as it lies in memory, with the workspace it belongs to.
+/// An activity in its stored form, with the workspace it belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ActivityRef<'a> {
     pub(crate) record: Packed<'a>,
@@ -69,7 +69,7 @@ impl Last24Hours {
         self.records.needs_look()
     }
 
-    /// Looks for the next records. `open` gives a reader that has the queue of activities.
+    /// Reads the next records. `open` returns a reader that has the queue of activities.
     pub(crate) fn load_next(&mut self, open: impl Fn() -> Result<Reader>) -> Result<()> {
         self.records.load_next(|| {
             let reader = open()?;
@@ -77,7 +77,7 @@ impl Last24Hours {
         })
     }
 
-    /// The next record; `None` at the end and where [`Self::load_next`] is needed first.
+    /// The next record; `None` at the end and before [`Self::load_next`].
     pub(crate) fn take_next(&mut self, reader: &Reader) -> Result<Option<ActivityRef<'_>>> {
         let Some(record) = self.records.take_next() else {
             return Ok(None);
@@ -148,7 +148,7 @@ fn listed(reader: &Reader, id: &str) -> Result<Option<Owner>> {
     Ok(found.flatten())
 }
 
-/// The one of the workspaces that `scan` visits that is listed; `None` where several are.
+/// The only listed one of the workspaces that `scan` visits; `None` if several are listed.
 fn only_listed(
     reader: &Reader,
     scan: impl FnOnce(&mut dyn FnMut(&str) -> Result<Step>) -> Result<()>,

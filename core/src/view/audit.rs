@@ -72,7 +72,7 @@ pub struct AuditPage {
     pub next_token: Option<String>,
 }
 
-/// Rows of the audit on their way. Between two calls it holds no snapshot, only where it was.
+/// A list of audit rows. Between two calls it holds no snapshot, only its position.
 #[derive(Debug)]
 pub(crate) struct AuditRows {
     /// Its names are folded.
@@ -120,7 +120,7 @@ impl AuditRows {
             && query.action.is_none_or(|action| row.action == action)
             && is(&query.requester, Some(row.requester))
             && is(&query.workspace_id, row.workspace_id);
-        // An action may have ended since.
+        // The action of a row may have ended since.
         let running = row.result == AuditResult::Accepted;
         let wanted = |result| query.result.is_none_or(|wanted| wanted == result);
         if !passes || !running && !wanted(row.result) {
@@ -167,8 +167,8 @@ impl Listed for AuditRows {
     }
 }
 
-/// Shows what the audit says of the workspace `id`, newest first, from the row before the number `before` on to those of `from`.
-/// Returns the number and the time of the row at which it stopped, as it had examined [`AUDIT_ROWS_EXAMINED_MAX`].
+/// Shows the audit rows of the workspace `id`, newest first, from the row before the number `before` back to the time `from`. If
+/// it stopped after [`AUDIT_ROWS_EXAMINED_MAX`] rows, it returns the number and the time of that row.
 pub(super) fn of_workspace(
     reader: &Reader,
     id: &str,

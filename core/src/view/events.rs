@@ -1,4 +1,4 @@
-//! The event log: what follows a position, and what is too old to be kept.
+//! The event log: the events after a position, and those that are too old.
 
 use crate::domain::paging::{self, List};
 use crate::domain::retention::days_before;
@@ -11,8 +11,8 @@ use crate::timestamp::Timestamp;
 use super::Reader;
 use super::pages::{Listed, PageEnd};
 
-/// Shows the events after the number `after`, oldest first, until `show` breaks; all that are kept where there is none. Where events
-/// that follow `after` are no longer kept, or `after` was never given out, shows one `resync` instead, with the number of the newest event.
+/// Shows the events after the number `after`, oldest first, until `show` breaks; all kept events without it. If events after
+/// `after` are no longer kept, or `after` was never issued, it shows one `resync` instead, with the number of the newest event.
 pub(crate) fn after(
     reader: &Reader,
     after: Option<u64>,
@@ -23,7 +23,7 @@ pub(crate) fn after(
     if let Some(after) = after {
         let oldest = events::oldest(&reader.snapshot)?.unwrap_or(following);
         if after > last || after.saturating_add(1) < oldest {
-            // It is the only one, whether or not `show` wants more.
+            // The `resync` is the only event shown.
             let _ = show(resync(last, oldest, reader.now));
             return Ok(());
         }
@@ -91,13 +91,13 @@ fn resync(last: u64, oldest: u64, now: Timestamp) -> FleetEvent {
     }
 }
 
-/// The number below which events go: those older than `days`, those before one of these, and those beyond the newest `count`.
+/// The number below which events are removed: those older than `days` and all before them, and those beyond the newest `count`.
 pub(crate) fn first_kept(reader: &Reader, days: u16, count: u64) -> Result<u64> {
     let following = events::last(&reader.snapshot)?.saturating_add(1);
     let mut first = following.saturating_sub(count);
     let oldest_kept = days_before(reader.now, days);
     events::scan_after(&reader.snapshot, 0, &mut |event| {
-        // One that was written while the clock was ahead must not hide the old ones after it.
+        // An event written while the clock was ahead must not hide the old ones after it.
         if event.at < oldest_kept {
             first = first.max(event.id.saturating_add(1));
         } else if event.at <= reader.now {

@@ -10,7 +10,7 @@ use crate::timestamp::Timestamp;
 
 use super::Reader;
 
-/// The counts as they stand now, and until when they do if nothing is written; reads every workspace.
+/// The counts as of now, and until when they hold if nothing is written; reads every workspace.
 pub(crate) fn counts(reader: &Reader) -> Result<(FleetCounts, Timestamp)> {
     let mut counts = FleetCounts::default();
     let mut until = Timestamp::MAX;
@@ -34,7 +34,7 @@ pub(crate) fn counts(reader: &Reader) -> Result<(FleetCounts, Timestamp)> {
     Ok((counts, until))
 }
 
-/// When time alone changes what is counted of a workspace.
+/// When time alone changes the counts of a workspace.
 fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
     let later = |time: Timestamp| {
         if time > reader.now {
@@ -49,7 +49,7 @@ fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
     };
     match standing(running.requested_at, running.due_at, reader.now) {
         Standing::Running => running.due_at.map_or(Timestamp::MAX, later),
-        // It begins at each look until that is written, and what has ended is about to be.
+        // Such an action restarts at each read until its restart is stored, and an ended one is about to be written.
         Standing::Begun { .. } | Standing::Ended { .. } => reader.now,
     }
 }

@@ -1,8 +1,8 @@
 //! The history of one instance, pending and filed records alike.
 //!
-//! A page is made in two steps. First the places of its records are found by their times alone, then the content is read, one
-//! part or block at a time, as far as a page goes. So memory is bounded by the page, a place for each of its records, and a
-//! digest for each pending record of the instance.
+//! A page is made in two steps. The first finds the positions of its records by their times alone; the second reads the content,
+//! one part or block at a time, until the page is full. So memory is bounded by the page, a position for each of its records, and
+//! a digest for each pending record of the instance.
 
 pub(super) mod places;
 mod scan;
@@ -71,7 +71,7 @@ impl HistoryQuery {
         }
     }
 
-    /// Where the filed records of a day are.
+    /// The stored parts of a day.
     fn bucket(&self, day: u32) -> Bucket<'_> {
         Bucket {
             stream: self.stream,
@@ -95,7 +95,7 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
     let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
     let shown = position.map_or(0, |position| position.shown);
     let shown = usize::try_from(shown).unwrap_or(usize::MAX);
-    // One more says whether there is another page.
+    // One more record shows whether there is another page.
     let count = limit.saturating_add(shown).saturating_add(1);
     let mut places = first_places(reader, query, RecordPlace::first_of(start), count)?;
     let was_shown =
@@ -128,8 +128,8 @@ pub(super) fn each_last(
     })
 }
 
-/// The records at the first of the places, as many as a page may hold, and at least one. The content is read a second time only
-/// where it does not fit.
+/// The records at the first positions, as many as a page may hold, and at least one. The content is read a second time only if it
+/// does not fit.
 fn read(
     reader: &Reader,
     query: &HistoryQuery,

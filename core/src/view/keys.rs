@@ -1,4 +1,4 @@
-//! The API keys, as they are in memory.
+//! The API keys, from memory.
 
 use crate::model::KeyInfo;
 use crate::store::Store;

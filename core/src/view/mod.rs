@@ -1,4 +1,4 @@
-//! Every read: what the store holds, as it stands at one moment of the clock.
+//! Every read: the contents of the store at one moment of the clock.
 
 pub(crate) mod actions;
 pub(crate) mod activity;
@@ -27,9 +27,9 @@ use crate::timestamp::Timestamp;
 pub(crate) struct Reader {
     pub(crate) snapshot: Snapshot,
     pub(crate) now: Timestamp,
-    /// The queue blocks that may hold what is wanted.
+    /// The queue blocks that may have wanted records.
     blocks: Vec<PendingBlock>,
-    /// Queued records that the rollups should have and do not.
+    /// Queued records that are missing in the rollups.
     pub(crate) unfiled: u64,
 }
 
@@ -44,7 +44,7 @@ impl Reader {
         })
     }
 
-    /// Reads telemetry as well, of what is `wanted`.
+    /// Reads `wanted` telemetry as well.
     pub(crate) fn with_queue(store: &Store, now: Timestamp, wanted: Wanted<'_>) -> Result<Self> {
         let (snapshot, blocks) = store.moment(wanted)?;
         Ok(Self {
@@ -55,7 +55,7 @@ impl Reader {
         })
     }
 
-    /// A workspace as it stands now: an action that is due has ended, one that was requested by a clock ahead has just begun.
+    /// A workspace as of now: a due action has ended, and one that was requested by a clock ahead has just begun.
     fn current<'e>(&self, mut entry: EntryRef<'e>) -> EntryRef<'e> {
         let Some(running) = &mut entry.transition else {
             return entry;

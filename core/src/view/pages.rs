@@ -1,18 +1,18 @@
-//! Pages of lists that are shown item by item.
+//! Pages of lists that are read item by item.
 
 use crate::error::Result;
 use crate::store::table::Step;
 
 use super::Reader;
 
-/// Where a step of a list ended.
+/// How a step of a list ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PageEnd {
-    /// With the list.
+    /// At the end of the list.
     Over,
-    /// With the page, as all was shown or examined that was to be; the token continues the list.
+    /// At the end of the page, after the bound of shown or examined items; the token continues the list.
     More(String),
-    /// As `show` broke; the next step continues the page.
+    /// Because `show` broke; the next step continues the page.
     Stopped,
 }
 
@@ -26,7 +26,7 @@ impl PageEnd {
     }
 }
 
-/// A page of a list. Between two steps it holds no snapshot, only where it was.
+/// A page of a list. Between two steps it holds no snapshot, only its position.
 pub(crate) trait Listed {
     type Item;
 

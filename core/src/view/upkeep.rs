@@ -1,4 +1,4 @@
-//! What upkeep has to do. Found in a snapshot, so that the writer is not held while looking; the mutation looks again.
+//! Finds the work of upkeep in a snapshot, so that it does not block the writer; the mutation checks again.
 
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;

@@ -14,9 +14,9 @@ use crate::timestamp::Timestamp;
 use super::workspaces::{Listing, Workspaces};
 use super::{Reader, workspaces};
 
-/// Bytes of the pending records of a user and a stream that are compared with each other to find the newest. Only a flood of records of one
-/// time, or by clocks that are ahead, has more; then those that came last count, and of them one that repeats an older one shows until it is
-/// filed.
+/// Bytes of the pending records of a user and a stream that are compared with each other to find the newest. Only a flood of
+/// records of one time, or by clocks that are ahead, has more. Then the last ones count, and one of them that repeats an older
+/// record shows until it is filed.
 const COMPARED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A user: the workspaces, and the newest telemetry.
@@ -50,7 +50,7 @@ pub(crate) fn one(reader: &Reader, username: &str) -> Result<Option<UserView>> {
     Ok(Some(view))
 }
 
-/// The same, of which the workspaces and their holds are to be added: a user may have any number of them.
+/// The same without workspaces and holds, which the caller adds: a user may have any number of them.
 pub(crate) fn without_workspaces(reader: &Reader, username: &str) -> Result<Option<UserView>> {
     let user = user_key(username);
     if user.is_empty() {
@@ -103,23 +103,24 @@ fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
     users::get_with(&reader.snapshot, user, &mut rows)
 }
 
-/// Where a pending record is: its block, and its row there. In the order in which they were accepted.
+/// The block and the row of a pending record, in the order of acceptance.
 type Arrival = (u64, usize);
 
-/// The pending records of a user and a stream of which one is the newest: each may repeat another, or a filed one, which is then what counts.
+/// The pending records of a user and a stream that may be the newest. Each may repeat another one or a filed one, which then
+/// counts.
 #[derive(Default)]
 struct PendingRecords {
     rows: Rows,
     arrivals: Vec<Arrival>,
     bytes: usize,
-    /// The newest filed time of those that are not dated by a clock that is ahead.
+    /// The newest filed time, without records of a clock that is ahead.
     newest: Option<Timestamp>,
-    /// Whether there are some that are; those may repeat any that was received before.
+    /// Whether there are records of a clock that is ahead; these may repeat any earlier one.
     any_ahead: bool,
 }
 
 impl PendingRecords {
-    /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
+    /// Reads the blocks from the newest back, while they may have a newer record than `known` and those found.
     fn read(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
         let newest = |block| Some((PendingBlock::newest(block, stream)?, block));
         let blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();

@@ -19,10 +19,10 @@ use crate::wire::problem::Code;
 
 /// Actions.
 impl Engine {
-    /// Asks for a lifecycle action. `Ok` means accepted; the next read shows the transitional state.
+    /// Requests a lifecycle action. `Ok` means accepted; the next read shows the transitional state.
     ///
-    /// Returns the number of the action, by which [`Self::pending_actions`] lists it and [`Self::complete_action`] ends it; `None`
-    /// when nothing has to change, as for a change to the compute type that it has.
+    /// Returns the number of the action, by which [`Self::pending_actions`] lists it and [`Self::complete_action`] ends it;
+    /// `None` when nothing changes, as for a change to the current compute type.
     ///
     /// # Errors
     /// The refusals of the interface, each an [`ErrorKind`] of the same name; each makes an audit row.
@@ -42,7 +42,7 @@ impl Engine {
     /// The outbox: all actions that have not ended, in the order they were accepted. No crash takes back what is in it.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read, or an action whose caller was answered
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read, or an action whose caller got
     /// [`ErrorKind::Indeterminate`] cannot be made durable now.
     pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
         Ok(self.action_page(Actions::all())?.actions)
@@ -75,9 +75,9 @@ impl Engine {
         actions::unattended(&self.core().reader()?)
     }
 
-    /// Notes that a provider begins an attempt to make an action happen. Call it before the attempt, and begin only on `Ok`: much may
-    /// have happened since the action was accepted. The number is one more than the action has had; the last attempt once more changes
-    /// nothing, so that a call whose response was lost can be repeated.
+    /// Records that a provider begins an attempt at an action. Call it before the attempt, and begin only on `Ok`: the action may
+    /// have been cancelled or held since. The number is one more than the attempts so far. Repeating the last one changes
+    /// nothing, so a call whose response was lost can be repeated.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`] when another action or a replaced state cancelled it;
@@ -92,8 +92,8 @@ impl Engine {
         self.core().run(DispatchAction { id, attempt })
     }
 
-    /// Notes what the provider's support will ask for, such as the id of a request. The audit row of the action has it at the end.
-    /// `attempt` is the number of the attempt, which must be the last one: a late note does not become that of another.
+    /// Records what the provider's support will ask for, such as the id of a request. At the end it is in the audit row of the
+    /// action. `attempt` must be the number of the last attempt, so that a late note is not taken for one of a later attempt.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`]; [`ErrorKind::InvalidResourceState`] when it has ended or has another last attempt;
@@ -131,9 +131,9 @@ impl Engine {
         Ok(self.audit_page(AuditRows::newest(count))?.rows)
     }
 
-    /// Writes the audit row of something that the host hands out beside the engine's own endpoints, such as a copy of the store, before
-    /// the first byte of it leaves: to the key that asked or `None` for the host itself, or refused with this code. `detail` says what
-    /// of it, such as the name of a file. Calls of one key, minute and detail share a row.
+    /// Writes the audit row of data that the host hands out beside the engine's own endpoints, such as a copy of the store. Call
+    /// it before the first byte is sent. It names the key, or `None` for the host itself, and the code of a refusal. `detail`
+    /// says which data, such as the name of a file. Calls of one key, minute and detail share a row.
     ///
     /// On a full disk there is no row; the observer gets [`Event::Unaudited`](crate::Event::Unaudited).
     ///

@@ -11,7 +11,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{Record, RecordRef, Stream};
 use crate::wire::body;
 
-/// Telemetry records that are to be accepted together: all of them, or none.
+/// Telemetry records to accept together: all of them, or none.
 ///
 /// Each is written into the bytes of the queue as it is pushed, some 100 bytes for a Stats record of 570 bytes of JSON; neither its text nor
 /// the record itself is kept. Its time of receipt is the moment of the push. A batch is bounded by memory and by
@@ -247,7 +247,7 @@ mod tests {
         full(refused);
         drop(batch(1));
         assert_eq!(engine.commit_pending(), 0);
-        // What is submitted is written, also when nobody waits for it.
+        // Submitted records are written also when the future is dropped.
         drop(engine.record_batch_async(batch(1)));
         engine.commit_pending();
         assert_eq!(engine.queue_count(), 3);

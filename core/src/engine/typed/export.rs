@@ -16,10 +16,10 @@ use crate::wire::export::ExportFormat;
 
 /// Exports.
 impl Engine {
-    /// All records of a range of a stream, by day, within a day by instance, within that in the order in which they were filed. Queued
-    /// records are filed first, or read with the others where the disk has no room for that, so that each accepted before this is called is
-    /// among them; between two records nothing of the store is held. Ends after the first error: [`ErrorKind::StorageUnavailable`] when the
-    /// store cannot be read or the queue cannot be filed.
+    /// All records of a range of a stream, by day, within a day by instance, within that in the order in which they were filed.
+    /// Queued records are filed first, or read with the others if the disk has no room for that, so all records accepted before
+    /// this call are included. Between two records it holds no snapshot. Ends after the first error:
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read or the queue cannot be filed.
     pub fn export(&self, query: ExportQuery) -> impl Iterator<Item = Result<Received>> + use<> {
         let engine = self.clone();
         let mut export = None;

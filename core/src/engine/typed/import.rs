@@ -16,8 +16,7 @@ use crate::wire::import::Declared;
 /// An import of workspaces whose text arrives in pieces, of any length: NDJSON, a JSON array, a saved page of `GetAllWorkSpaces`,
 /// or CSV, as its first bytes say. Members and columns may have our names or those of Amazon WorkSpaces. The rules and the report are those of `POST /operator/workspaces`.
 ///
-/// Each 1000 records are one commit; between them some thousand records are in memory. One that is dropped stops: what was
-/// committed stays.
+/// Each 1000 records are one commit; some thousand records are in memory. A dropped import stops, and what was committed stays.
 ///
 /// ```
 /// use deskfleet::Engine;
@@ -42,8 +41,8 @@ impl WorkspaceImport {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] when the text cannot be read any further, [`ErrorKind::StorageUnavailable`],
-    /// [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`]; the text says how many workspaces are committed. What is pushed then
-    /// is ignored.
+    /// [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`]; the text says how many workspaces are committed. Later pushes are
+    /// ignored.
     pub fn push(&mut self, piece: &[u8]) -> Result<()> {
         self.import.push(piece);
         self.import.wait_ready(&self.core);
@@ -59,10 +58,10 @@ impl WorkspaceImport {
         self.import.report()
     }
 
-    /// The text ends; blocks until all of it is committed.
+    /// Ends the text and blocks until all of it is committed.
     ///
     /// # Errors
-    /// As [`Self::push`]. Of a text that cannot be read to its end whole thousands of records are committed.
+    /// As [`Self::push`]. If the text cannot be read to its end, the blocks of 1000 before that are committed.
     pub fn finish(mut self) -> Result<ImportReport> {
         self.import.end_text(&self.core);
         self.import.wait_over(&self.core);

@@ -20,8 +20,8 @@ impl Engine {
         self.issue_key_shown(key, |_| Ok(()))
     }
 
-    /// Issues an API key once `show` has returned, which gets the secret: so there is no key that nobody was shown. When `show`
-    /// fails, the key is refused or the process ends before this returns, the secret that was shown may be that of no key.
+    /// Shows the secret of a new API key, and stores the key once `show` has returned: so there is no key that was not shown. If
+    /// `show` fails, the key is refused or the process ends before this returns, the shown secret may belong to no key.
     ///
     /// # Errors
     /// As [`Self::issue_key`], and what `show` returns.

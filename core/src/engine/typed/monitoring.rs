@@ -1,14 +1,14 @@
-//! What monitoring asks for.
+//! Monitoring, from Rust.
 
 use crate::api;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::model::{FleetCounts, StoreStatus};
 
-/// Monitoring it.
+/// Monitoring.
 impl Engine {
-    /// The workspaces and running actions as they stand now, counted. Reads every workspace, 30 ms for 100 000, when one was
-    /// written or an action ended since the last call; else nothing.
+    /// Counts of the workspaces and running actions as of now. If a workspace was written or an action ended since the last call,
+    /// it reads every workspace, which takes 30 ms for 100 000; else it reads nothing.
     ///
     /// ```
     /// use deskfleet::{Engine, State, Workspace};

@@ -10,8 +10,8 @@ use crate::view::query::{Fleet, FleetQuery};
 
 /// Questions about the fleet.
 impl Engine {
-    /// The answer to a question in JSON, as the endpoint below `/query/` of that name returns it; the host needs no key. `query` is what follows the
-    /// `?`, percent-encoded, and `body` is empty but for `preview`. [`Self::query`] returns values.
+    /// The JSON of a question, as the endpoint of that name below `/query/` returns it; the host needs no key. `query` is what
+    /// follows the `?`, percent-encoded, and `body` is empty but for `preview`. [`Self::query`] returns values.
     ///
     /// ```
     /// use deskfleet::Engine;
@@ -23,18 +23,18 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on an unknown question and on a wrong parameter, which it names; [`ErrorKind::StorageUnavailable`] when the
-    /// store cannot be read.
+    /// [`ErrorKind::InvalidParameter`] on an unknown question and on a wrong parameter, which the error names;
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn ask(&self, question: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
         api::ask::ask(self.core(), question, query, body)
     }
 
-    /// Asks a question, such as a [`WorkspaceRowsQuery`](crate::WorkspaceRowsQuery): a page of rows, or what else [`FleetQuery::Answer`] is. Nothing
-    /// is written, and no audit row is.
+    /// Returns the [`FleetQuery::Answer`] of a question, such as a page of rows of a
+    /// [`WorkspaceRowsQuery`](crate::WorkspaceRowsQuery). It writes nothing, not even an audit row.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a value that the question does not have, such as a column or an empty range, and on a token of another question
-    /// or sort; [`ErrorKind::WorkSpaceNotFound`] where a timeline is asked of a workspace of which nothing is known;
+    /// [`ErrorKind::InvalidParameter`] on a value that the question does not have, such as a column or an empty range, and on a
+    /// token of another question or sort; [`ErrorKind::WorkSpaceNotFound`] for the timeline of an unknown workspace;
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query<Q: FleetQuery>(&self, question: &Q) -> Result<Q::Answer> {
         question.answer(&Fleet::new(self.core(), usize::MAX))

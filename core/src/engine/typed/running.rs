@@ -11,7 +11,7 @@ use crate::store::checking;
 use crate::store::verify::CheckReport;
 use crate::timestamp::Timestamp;
 
-/// Running it.
+/// Running.
 impl Engine {
     /// The configuration it was opened with.
     #[must_use]
@@ -25,7 +25,7 @@ impl Engine {
         self.core().now()
     }
 
-    /// Commits all pending writes, unless that is under way; returns their number. For
+    /// Commits all pending writes, unless a commit is in progress; returns their number. For
     /// [`CommitDriver::Host`](crate::CommitDriver::Host): once per turn of the event loop.
     #[expect(
         clippy::must_use_candidate,
@@ -43,23 +43,24 @@ impl Engine {
         self.core().file_pending(&|| true)
     }
 
-    /// Does what is due: ends actions, files telemetry, merges some history of days that are over, and once an hour removes
-    /// what is older than it is kept. Call it every second or so; reads are right without it.
+    /// Ends due actions, files telemetry, merges some history of finished days, and once an hour removes what is too old. Call it
+    /// every second or so; reads are right without it.
     ///
-    /// A clock that is wrong must not empty the store: when it is more than a day ahead of the last removal, the first one
-    /// waits until it was seen to move on for an hour, and each goes on by one day at most. A host that calls this only now and
-    /// then, and knows its clock to be right, calls [`Self::apply_retention`] instead.
+    /// A wrong clock must not empty the store. When the clock is more than a day ahead of the last removal, the next removal
+    /// waits until the clock has run for an hour, and each removal proceeds by at most one day. A host that calls this only now
+    /// and then, and knows its clock to be right, calls [`Self::apply_retention`] instead.
     ///
-    /// It files when 50 000 records wait, and else every ten seconds of the clock; [`Self::file_pending`] does so at once.
+    /// It files when a full pass is queued (131 072 records), and else every ten seconds of the clock. [`Self::file_pending`]
+    /// files at once.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was done until then stays done.
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. The steps before the error stay done.
     pub fn maintain(&self) -> Result<()> {
         self.maintain_while(|| true)
     }
 
-    /// Does what [`Self::maintain`] does as long as `go_on` returns true: it is asked before each step, none of which takes long.
-    /// What is left is done by a later call. For a host that ends while there is much to do.
+    /// As [`Self::maintain`], but stops when `go_on` returns false, which is called before each short step. A later call does the
+    /// rest. It is for a host that ends while there is much to do.
     ///
     /// # Errors
     /// As [`Self::maintain`].
@@ -67,10 +68,10 @@ impl Engine {
         self.core().maintain(&go_on)
     }
 
-    /// Removes what is older than it is kept, now, by the clock as it is.
+    /// Removes what is too old, now, by the clock as it is.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was removed until then stays removed.
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. The steps before the error stay done.
     pub fn apply_retention(&self) -> Result<()> {
         self.core().sweep(self.now(), &|| true)
     }
@@ -94,11 +95,11 @@ impl Engine {
         checking::file(path.as_ref())
     }
 
-    /// Writes a consistent copy into a new file; requests are answered in the meantime. Telemetry of the queue that is damaged is left
-    /// out, and [`Event::Damaged`](crate::Event::Damaged) reports it.
+    /// Writes a consistent copy into a new file, while the engine serves requests. Damaged blocks of the queue are left out, and
+    /// [`Event::Damaged`](crate::Event::Damaged) reports them.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when there is a file already or it cannot be written; nothing is left then.
+    /// [`ErrorKind::StorageUnavailable`] when the file exists or cannot be written; no partial file is left.
     pub fn backup(&self, destination: impl AsRef<Path>) -> Result<()> {
         self.core().settle();
         let now = self.now();
@@ -139,8 +140,8 @@ impl Engine {
         self.core().store.compact()
     }
 
-    /// Commits all pending writes and closes the file; later calls return 503. Blocks: a task of an async runtime calls it where that
-    /// is allowed, such as `spawn_blocking` of tokio. The last clone does this when it is dropped, but cannot tell of an error.
+    /// Commits all pending writes and closes the file; later calls return 503. It blocks: an async task calls it in
+    /// `spawn_blocking` of tokio or the like. The last clone does this when it is dropped, but cannot return an error.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when something could not be written.
@@ -152,7 +153,7 @@ impl Engine {
     /// Makes sure that the store can be read as a whole and takes writes.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] when something in it is known to be damaged; requests are answered as far as they do not meet it.
+    /// [`ErrorKind::Corrupted`] when a part of it is known to be damaged; requests that do not read that part are served.
     /// [`ErrorKind::StorageUnavailable`] when it cannot be read or its file was removed or replaced, [`ErrorKind::LowDisk`] when
     /// less is free than [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn ready(&self) -> Result<()> {

@@ -38,7 +38,7 @@ impl Engine {
     /// does not take it back.
     ///
     /// # Errors
-    /// What is refused at once: [`ErrorKind::InvalidParameter`]. The future resolves to the rest.
+    /// [`ErrorKind::InvalidParameter`] at once; the future resolves to all others.
     pub fn record_async(&self, record: impl Into<Record>) -> Result<WriteFuture> {
         let mut batch = self.batch();
         batch.push(&record.into())?;
@@ -63,9 +63,10 @@ impl Engine {
         self.core().queued()
     }
 
-    /// Removes telemetry, now: from the queue, from history, and what was made of it alone. What may belong to a workspace on litigation
-    /// hold is kept. Rollups of days are of all streams, and those of hours of all instances: they stay where only some of these are
-    /// selected. What is accepted while it runs may go as well. Goes on when the disk is full; what fails in the middle is safe to repeat.
+    /// Removes telemetry now: from the queue, from history, and from what was derived from it alone. It keeps what may belong to
+    /// a workspace on litigation hold. Rollups of days are of all streams, and those of hours of all instances: they stay if only
+    /// some of these are selected. Records accepted meanwhile may be removed as well. It works on a full disk, and is safe to
+    /// repeat after a failure.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] where nothing is selected, [`ErrorKind::LitigationHold`] where the instance is on hold,

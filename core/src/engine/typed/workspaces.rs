@@ -181,7 +181,7 @@ impl Engine {
         })
     }
 
-    /// Places a litigation hold, over one that is there. Matter and reason have 1 to 256 code points.
+    /// Places a litigation hold, or replaces the one that is there. Matter and reason have 1 to 256 code points.
     ///
     /// # Errors
     /// [`ErrorKind::WorkSpaceNotFound`], [`ErrorKind::InvalidParameter`].

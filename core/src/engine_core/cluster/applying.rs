@@ -22,7 +22,7 @@ use super::super::EngineCore;
 use super::super::write::Write;
 use super::Cluster;
 
-/// What applies the log.
+/// The state of the thread that applies the log.
 pub(super) struct Applier {
     pub(super) applied: Option<Applied>,
     /// With the settings that all nodes share.
@@ -32,17 +32,17 @@ pub(super) struct Applier {
 /// An entry that can be applied.
 struct Ready {
     id: EntryId,
-    /// Where the node stands after it.
+    /// The position of the node after it.
     applied: Applied,
     tags: Vec<Tag>,
-    /// That of the first of its mutations that gives way.
+    /// The class of its first mutation that is refused for lack of space.
     class: WriteClass,
-    work: Work,
+    body: EntryBody,
 }
 
 /// The mutations of an entry.
-enum Work {
-    /// Of another node, or of this one where nobody waits for them any more.
+enum EntryBody {
+    /// Mutations of another node, or of this one if no caller waits for them any more.
     Decoded(Vec<Box<dyn AnyMutation>>),
     Own(Vec<Write>),
 }
@@ -52,13 +52,13 @@ impl Ready {
         self.class == WriteClass::Essential
     }
 
-    /// Whether the records that came before it have to be in history: it removes some from there.
+    /// Whether earlier records must be filed first, because the entry removes some from history.
     fn needs_filing(&self) -> bool {
         let removes = |tag: &Tag| matches!(tag, Tag::DropDerived | Tag::RemoveTelemetry);
         self.tags.iter().any(removes)
     }
 
-    /// Whether it changes what this node keeps in memory, and so is applied alone.
+    /// Whether it changes state that this node keeps in memory, and so has a transaction of its own.
     fn is_reloaded(&self) -> bool {
         let reloaded = |tag: &Tag| matches!(tag, Tag::Configure | Tag::Sweep);
         self.tags.iter().any(reloaded)
@@ -75,7 +75,7 @@ impl Applier {
     }
 }
 
-/// Where a node stands after an entry. The time never goes back and never stands still, whatever the clock of the log does.
+/// The position of a node after an entry. The time always advances, whatever the clock of the log does.
 fn after(applied: Option<&Applied>, entry: &LogEntry) -> Applied {
     let before = applied.map_or_else(Hash::default, |applied| applied.chain);
     let at = applied.map_or(entry.at, |applied| {
@@ -91,7 +91,7 @@ fn after(applied: Option<&Applied>, entry: &LogEntry) -> Applied {
     }
 }
 
-/// Whether the log has this entry, and what it has before it, as they were applied here.
+/// Whether the log has this entry, and all before it, as they were applied here.
 pub(super) fn is_same(applied: &Applied, entry: &LogEntry) -> bool {
     entry.position == applied.position
         && entry.chain_after(&applied.before) == applied.chain
@@ -117,7 +117,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Applies entries that need not be read, as far as they follow what is applied: those of others may stand between.
+    /// Applies entries that are in memory already, up to the first gap: entries of other nodes may be between them.
     pub(super) fn apply_known(&self, cluster: &Cluster, mut known: Vec<LogEntry>) -> Result<()> {
         let next = cluster.position() + 1;
         let following = (next..).zip(&known);
@@ -129,12 +129,12 @@ impl EngineCore {
         self.apply_entries(cluster, known)
     }
 
-    /// Applies entries that follow each other, those that are not applied yet. Where this node has no space for one, it applies none after it
-    /// either, as all nodes apply them in one order; but it looks which keys those revoke.
+    /// Applies consecutive entries, except those that are applied already. Without space for one it applies none after it,
+    /// because all nodes apply them in one order. It then only looks up which keys the later ones revoke.
     pub(super) fn apply_entries(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
         let applied = self.apply_in_order(cluster, entries);
         if applied.as_ref().is_err_and(EngineError::is_for_space) {
-            // What cannot be looked at is at the next attempt; the error is the one that counts.
+            // A look-up that fails is repeated at the next attempt. The error of the application is the one to return.
             let _ = cluster.look_ahead();
         }
         applied
@@ -156,10 +156,10 @@ impl EngineCore {
             };
             if ready.needs_filing() {
                 self.apply_run(cluster, &mut applier, std::mem::take(&mut run))?;
-                // Essential, as the removal is, and nothing is left out: all nodes remove the same from history.
+                // Filing is essential here, as the removal is, and files everything: all nodes then remove the same from history.
                 self.file_all(&|| true, Some(&|_, _, _| false))?;
             }
-            // What may take the reserve is in no transaction with what may not.
+            // Writes that may take the reserve share no transaction with others.
             let differs = |before: &Ready| before.is_essential() != ready.is_essential();
             if run.last().is_some_and(differs) {
                 self.apply_run(cluster, &mut applier, std::mem::take(&mut run))?;
@@ -187,21 +187,21 @@ impl EngineCore {
         let class = first_class(run.iter().map(|ready| ready.class));
         let (before, config) = (applier.applied, &applier.config);
         let written = self.store.write(class, |tables| {
-            // What was committed lazily is gone where the file had to be opened again.
+            // If the file was opened again, lazy commits are lost.
             if stored::applied(tables)? != before {
                 return Err(reverted());
             }
             let mut outcomes = Vec::new();
             for ready in run {
                 let mut context = Context::new(tables, config, ready.applied.at);
-                match ready.work {
-                    Work::Decoded(mutations) => {
+                match ready.body {
+                    EntryBody::Decoded(mutations) => {
                         for mutation in mutations {
-                            // A refusal is for the node that asked.
+                            // Only the node that submitted it needs the refusal.
                             let _ = mutation.apply_any(&mut context)?;
                         }
                     }
-                    Work::Own(writes) => {
+                    EntryBody::Own(writes) => {
                         let writes = writes.into_iter();
                         let all: Result<Vec<Outcome>> =
                             writes.map(|write| (write.apply)(&mut context)).collect();
@@ -236,7 +236,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Goes back to what the file holds, where it lost what was not synced: it was opened again after a failure, be it under a read.
+    /// Goes back to the position in the file if the file lost unsynced entries: a failure, also of a read, opened it again.
     pub(super) fn align(&self, cluster: &Cluster) -> Result<()> {
         let mut applier = lock(&cluster.applier);
         let applied = stored::applied(&self.store.snapshot()?)?;
@@ -246,7 +246,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Takes over what the file holds of what is kept in memory.
+    /// Reads from the file what this node keeps in memory.
     fn reload(&self, cluster: &Cluster, applier: &mut Applier) -> Result<()> {
         let snapshot = self.store.snapshot()?;
         applier.applied = stored::applied(&snapshot)?;
@@ -262,18 +262,18 @@ impl EngineCore {
     }
 }
 
-/// That of the first write that gives way.
+/// The class of the first write that is refused for lack of space.
 fn first_class(classes: impl Iterator<Item = WriteClass>) -> WriteClass {
     classes.min().unwrap_or(WriteClass::Essential)
 }
 
-/// The error of a transaction before which the file lost what was not synced; it is applied again.
+/// The error of a transaction before which the file lost unsynced entries; they are applied again.
 fn reverted() -> EngineError {
     let message = "the file was opened again without what was not synced yet; the log is applied again from there";
     EngineError::new(ErrorKind::StorageUnavailable, message)
 }
 
-/// The entry with its mutations where it is the next one after `last`, or why this node stops at it; `None` where it is applied already.
+/// The decoded entry after `last`, or why this node stops at it; `None` if it is applied already.
 fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<Option<Ready>> {
     let position = last.map_or(0, |last| last.position);
     let is_other = last.is_some_and(|last| entry.position == position && !is_same(last, entry));
@@ -294,7 +294,7 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
         .get_mut(&entry.id)
         .map(|own| std::mem::take(&mut own.writes));
     drop(own);
-    // Those of an entry that could not be written when it was tried first are gone.
+    // The outcomes of an entry whose first attempt failed have no caller any more.
     if let Some(writes) = writes.filter(|writes| !writes.is_empty()) {
         let tags = writes.iter().filter_map(|write| write.logged.as_ref());
         let tags = tags.map(|(tag, _)| *tag).collect();
@@ -304,7 +304,7 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
             applied,
             tags,
             class,
-            work: Work::Own(writes),
+            body: EntryBody::Own(writes),
         }));
     }
     let (mut tags, mut mutations) = (Vec::new(), Vec::new());
@@ -329,6 +329,6 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
         applied,
         tags,
         class,
-        work: Work::Decoded(mutations),
+        body: EntryBody::Decoded(mutations),
     }))
 }

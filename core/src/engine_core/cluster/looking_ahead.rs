@@ -14,10 +14,10 @@ use crate::mutation::logged::{Tag, decode};
 
 use super::Cluster;
 
-/// The keys that entries revoke which are not applied.
+/// The keys that entries revoke which this node has not applied.
 #[derive(Debug, Default)]
 pub(super) struct LookAhead {
-    /// The position of the last entry that was looked at.
+    /// The position of the last entry that was read ahead.
     through: AtomicU64,
     revoked: Mutex<BTreeSet<u64>>,
 }
@@ -30,7 +30,7 @@ impl Cluster {
             && lock(&ahead.revoked).contains(&key)
     }
 
-    /// Looks at the next entries after those that were looked at or are applied.
+    /// Reads the next entries after those that were read ahead or applied.
     pub(super) fn look_ahead(&self) -> Result<()> {
         let LookAhead { through, revoked } = &self.look_ahead;
         let (applied, looked) = (self.position(), through.load(Ordering::Acquire));

@@ -1,7 +1,7 @@
-//! A node of a fleet that shares a log: what is written goes into the log first, and all nodes apply the log.
+//! A node of a fleet that shares a log: a write goes into the log first, and all nodes apply the log.
 //!
-//! A batch becomes one entry, or a few. The node that appended it then applies the log up to there, and hands out the outcomes as it
-//! meets its own entries. What is applied is always what was decoded, here as on every other node.
+//! A batch becomes one entry, or a few. The node that appended it applies the log up to there, and delivers the outcomes as it
+//! meets its own entries. It applies the decoded entry, as every other node does.
 
 mod applying;
 mod looking_ahead;
@@ -38,57 +38,57 @@ use looking_ahead::LookAhead;
 use noticing::Noticed;
 use positions::PositionWaiters;
 
-/// What makes an engine a node.
+/// The state of an engine that is a node.
 pub(crate) struct Cluster {
     log: Box<dyn Log>,
-    /// The name of this node; empty where it is not listed.
+    /// The name of this node; empty if it is not listed.
     node: String,
     /// Distinguishes this process from others that run under the same name.
     process: String,
-    /// Held while entries are applied.
+    /// Locked while entries are applied.
     applier: Mutex<Applier>,
-    /// Where the applier stands.
+    /// The position up to which entries are applied.
     applied: AtomicU64,
-    /// Where it stood when the file was synced last.
+    /// The position at the last sync of the file.
     durable: AtomicU64,
-    /// The last position of the log that this node has heard of.
+    /// The last position of the log that this node knows.
     last: AtomicU64,
     /// The shared settings that this node was started with, which need not be those of the fleet.
     own_settings: String,
-    /// The configuration with the settings that the nodes share, for what is decided before something is appended.
+    /// The configuration with the fleet's settings, for decisions before an entry is appended.
     config: RwLock<Config>,
     /// How often the log failed, from 1 on.
     failures: AtomicU64,
-    /// How often it had failed when it was found to be the one that was applied here.
+    /// The value of `failures` when the log was last verified to be the one that was applied here.
     verified: AtomicU64,
-    /// Held while that is found out.
+    /// Locked while the log is verified.
     verifying: Mutex<()>,
-    /// What this node appended and somebody waits for.
+    /// Appended writes with a waiting caller.
     own: Mutex<BTreeMap<EntryId, Own>>,
     /// The time of the last entry that is applied, in ticks.
     applied_at: AtomicI64,
-    /// Milliseconds by which the clock of this node is ahead of the log's, or behind it; 0 while that is little.
+    /// Milliseconds by which the clock of this node is ahead of the log's, or negative; 0 while the difference is small.
     clock_ahead_ms: AtomicI64,
     /// Why this node applies nothing more; an operator has to act.
     halted: Mutex<Option<EngineError>>,
-    /// Whether that is because the log is another one, whose nodes this is none of.
+    /// Whether that is because the log is of another fleet.
     has_other_log: AtomicBool,
     waiters: PositionWaiters,
-    /// When the file was synced and a report given last, in ticks, and how many were given.
+    /// The time of the last sync and report, in ticks, and the count of reports.
     reported_at: Mutex<Option<(i64, i64)>>,
     noticed: Mutex<Noticed>,
     look_ahead: LookAhead,
 }
 
-/// Writes in the log that wait for their outcomes.
+/// Writes in the log without an outcome yet.
 struct Own {
     writes: Vec<Write>,
-    /// Once they are applied.
+    /// The outcomes, once the writes are applied.
     outcomes: Option<Vec<Outcome>>,
 }
 
 impl Cluster {
-    /// The node that a store is. The settings that the nodes share take the place of those in `config`. `process` is random.
+    /// The node of a store. The fleet's settings replace those in `config`. `process` is random.
     pub(crate) fn begin(
         shared: SharedLog,
         store: &Store,
@@ -137,17 +137,17 @@ impl Cluster {
         self.applied.load(Ordering::Acquire)
     }
 
-    /// What `of` takes from the settings that the nodes share, as they are now.
+    /// What `of` takes from the current settings of the fleet.
     pub(crate) fn shared<T>(&self, of: impl FnOnce(&Config) -> T) -> T {
         of(&read(&self.config))
     }
 
-    /// Whether the log was found to be the one that was applied here, since it failed last.
+    /// Whether the log was verified since its last failure to be the one that was applied here.
     fn is_verified(&self) -> bool {
         self.verified.load(Ordering::Acquire) == self.failures.load(Ordering::Acquire)
     }
 
-    /// It may be another log by now.
+    /// After a failure it may be another log.
     fn doubt(&self) {
         self.failures.fetch_add(1, Ordering::AcqRel);
     }
@@ -157,7 +157,8 @@ impl Cluster {
         Timestamp::from_ticks(self.applied_at.load(Ordering::Acquire))
     }
 
-    /// Refuses to append by a wrong clock: it decides what is too old, and by it records are filed. Known once this node has reported.
+    /// Refuses to append by a wrong clock, which would decide what is too old and where records are filed. It is known after the
+    /// first report.
     pub(crate) fn check_clock(&self) -> Result<()> {
         let ahead_ms = self.clock_ahead_ms.load(Ordering::Acquire);
         if ahead_ms == 0 {
@@ -171,7 +172,7 @@ impl Cluster {
         Err(EngineError::new(ErrorKind::StorageUnavailable, message))
     }
 
-    /// The last position of the log that this node has heard of.
+    /// The last position of the log that this node knows.
     pub(crate) fn last(&self) -> u64 {
         self.last.load(Ordering::Acquire).max(self.position())
     }
@@ -181,19 +182,19 @@ impl Cluster {
         lock(&self.halted).clone()
     }
 
-    /// Refuses where an operator has to act.
+    /// Refuses once this node has stopped and an operator has to act.
     fn check_running(&self) -> Result<()> {
         self.halted().map_or(Ok(()), Err)
     }
 
-    /// Applies nothing more from here on.
+    /// Stops: applies nothing more from here on.
     fn halt(&self, kind: ErrorKind, message: impl Into<String>) -> EngineError {
         let error = EngineError::new(kind, message);
         *lock(&self.halted) = Some(error.clone());
         error
     }
 
-    /// Notes that the log failed: it may be another one when it is back.
+    /// Records a failure of the log: it may be another log when it is back.
     fn failed(&self, error: LogError) -> EngineError {
         self.doubt();
         let kind = match error.kind {
@@ -205,7 +206,7 @@ impl Cluster {
         EngineError::caused(kind, "the log that the nodes share cannot be used", error)
     }
 
-    /// What a log that cannot be read means for this node.
+    /// The error of a log that cannot be read, as this node returns it.
     fn read_failed(&self, error: LogError) -> EngineError {
         if error.kind == LogErrorKind::Trimmed {
             return self.behind();
@@ -213,7 +214,7 @@ impl Cluster {
         self.failed(error)
     }
 
-    /// This node stands where the log begins no more.
+    /// The error of a node whose position was trimmed off the log.
     fn behind(&self) -> EngineError {
         let message = format!(
             "the log was trimmed behind entry {}, where this node stands: remove its file and start it with --join and the \
@@ -223,7 +224,7 @@ impl Cluster {
         self.halt(ErrorKind::StorageUnavailable, message)
     }
 
-    /// The log has something else than what this node applied, at or before `position`.
+    /// The error of a log that differs from what this node applied, at or before `position`.
     fn lost_entries(&self, position: u64) -> EngineError {
         let message = format!(
             "what the log has up to entry {position} is not what this node applied: the log lost entries that it had acknowledged, or \
@@ -232,7 +233,7 @@ impl Cluster {
         self.halt(ErrorKind::Corrupted, message)
     }
 
-    /// This node began alone, and the log with another.
+    /// The error of a node that began alone, while another node began the log.
     fn foreign(&self) -> EngineError {
         let message = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
                     give the fleet another log";
@@ -240,7 +241,7 @@ impl Cluster {
         self.halt(ErrorKind::Configuration, message)
     }
 
-    /// This node has applied another log than the one that is there.
+    /// The error of a node that has applied another log.
     fn other_log(&self, kind: ErrorKind, what: &str) -> EngineError {
         let message = format!(
             "{what}, and this node has applied one up to entry {}: check the address of the log and its ?fleet=NAME. Where the log of \
@@ -264,19 +265,19 @@ impl Cluster {
         self.append(id, &entry.finish())
     }
 
-    /// Appends an entry. One that may have been appended is appended again with the same id, which the log knows then.
+    /// Appends an entry. If it may have been appended, this appends it again with the same id, which the log then recognises.
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended> {
         let first = match self.log.append(id, body) {
             Err(error) if error.kind == LogErrorKind::Unknown => error,
             appended => return appended.map_err(|error| self.failed(error)),
         };
-        // Where this fails for whatever reason, the first one may be there.
+        // If this attempt fails, the first one may still have been appended.
         let again = self.log.append(id, body);
         again.map_err(|_| self.failed(first))
     }
 }
 
-/// Bounds the bodies of records such that one fits an entry, with the records before it in its block.
+/// Bounds the bodies of records so that one fits an entry together with the records before it in its block.
 fn bound_records(limits: &mut Limits, body_max: usize) {
     let most = body_max.saturating_sub(BLOCK_BYTES_MAX + LOG_OVERHEAD_BYTES);
     for bytes in [
@@ -288,7 +289,7 @@ fn bound_records(limits: &mut Limits, body_max: usize) {
 }
 
 impl EngineCore {
-    /// The node that this engine is, if it shares a log.
+    /// The node of this engine, if it shares a log.
     pub(crate) fn cluster(&self) -> Option<&Cluster> {
         self.cluster.as_ref()
     }
@@ -301,7 +302,7 @@ impl EngineCore {
         Ok(EntryId(id))
     }
 
-    /// The lines `name=value` of the shared settings that this node was started with and the fleet has otherwise, with the fleet's.
+    /// The lines `name=value` of the shared settings that differ: this node's, with the fleet's.
     pub(crate) fn foreign_settings(&self) -> Result<Vec<(String, String)>> {
         let Some(cluster) = self.cluster() else {
             return Ok(Vec::new());
@@ -310,7 +311,7 @@ impl EngineCore {
         let Some(fleets) = fleets else {
             return Ok(Vec::new());
         };
-        // What the fleet's lines mean here: those of another version have other names, or another order.
+        // The fleet's lines as this version writes them: another version has other names, or another order.
         let mut config = Config::default();
         take_over(&mut config, &fleets);
         let fleets = shared_settings(&config);
@@ -322,7 +323,7 @@ impl EngineCore {
             .collect())
     }
 
-    /// Makes the settings that the nodes share those of this node.
+    /// Makes the settings of this node those of the fleet.
     pub(crate) fn configure_fleet(&self) -> Result<()> {
         let Some(cluster) = self.cluster() else {
             return Ok(());
@@ -334,8 +335,8 @@ impl EngineCore {
         self.apply_through(cluster, position)
     }
 
-    /// The id of the first entry, where this node appends it. In the file before the entry is in the log: a node that began a fleet
-    /// recognises it.
+    /// The id of the first entry, if this node appends it. It is in the file before the entry is in the log, so a node that began
+    /// a fleet recognises its entry.
     fn founding_id(&self) -> Result<EntryId> {
         let known = stored::founding_id(&self.store.snapshot()?)?;
         if let Some(id) = known {
@@ -350,7 +351,7 @@ impl EngineCore {
         Ok(id)
     }
 
-    /// Applies what the other nodes appended; waits up to `patience` for something where there is nothing. Returns how many entries.
+    /// Applies entries of the other nodes; waits up to `patience` for the first. Returns the number of entries.
     pub(crate) fn follow(&self, patience: Duration) -> Result<u64> {
         let Some(cluster) = self.cluster() else {
             return Ok(0);
@@ -358,11 +359,11 @@ impl EngineCore {
         let before = cluster.position();
         let followed = self.follow_once(cluster, patience);
         if followed.is_err() {
-            // What the log may have lost meanwhile shall be on this disk at least; the error is the one that counts.
+            // Entries that the log may have lost shall at least be on this disk. The error of the log is the one to return.
             let _ = self.sync_applied(cluster);
         }
         if cluster.halted().is_some() && !cluster.has_other_log.load(Ordering::Acquire) {
-            // So that the other nodes show why.
+            // The other nodes then show why this one stopped.
             let _ = self.report_when_due(cluster);
         }
         followed.map(|()| cluster.position().saturating_sub(before))

@@ -1,4 +1,4 @@
-//! What a node notices of the others when it reports, and an operator has to look into.
+//! Problems that a node notices when it reports, for the operator.
 
 use crate::locks::lock;
 use crate::log::{LogError, NodeReport};
@@ -7,7 +7,7 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use super::Cluster;
 use super::reports::Report;
 
-/// Seconds for which a node shows what it noticed; it looks once a second, and does not see it each time.
+/// Seconds for which a node shows a problem. It checks once a second, and does not see the problem each time.
 const SHOWN_SECONDS: i64 = 10;
 
 /// What a node noticed, with the times of its own clock.
@@ -15,22 +15,22 @@ const SHOWN_SECONDS: i64 = 10;
 pub(super) struct Noticed {
     /// When it reported last, by the clock of the log.
     reported_at: Option<Timestamp>,
-    /// When it saw that another process reports under its name.
+    /// When it last saw another process report under its name.
     doubled_at: Option<Timestamp>,
-    /// When it saw that another node differs from it, and how.
+    /// When it last saw that another node differs from it, and how.
     differed: Option<(Timestamp, String)>,
     /// Why the last report failed, if it did.
     unreported: Option<String>,
 }
 
 impl Cluster {
-    /// Looks at the `reports` that are there before this node reports, at `now`.
+    /// Checks the `reports` that exist at `now`, before this node reports.
     pub(super) fn notice(&self, own: &Report, reports: &[NodeReport], now: Timestamp) {
         let mut noticed = lock(&self.noticed);
         for reported in reports {
             let other = Report::parse(&reported.report);
             if reported.node == self.node {
-                // That of the process before this one is not newer than the first report of this one.
+                // A report of the previous process is not newer than the first one of this process.
                 let is_newer = noticed.reported_at.is_some_and(|at| reported.at > at);
                 if is_newer && other.process != own.process {
                     noticed.doubled_at = Some(now);
@@ -46,7 +46,7 @@ impl Cluster {
         }
     }
 
-    /// Takes note of what came of a report: when it was, by the clock of the log.
+    /// Records the result of a report: its time by the clock of the log.
     pub(super) fn note_report(&self, reported: Result<Option<Timestamp>, LogError>) {
         let mut noticed = lock(&self.noticed);
         match reported {
@@ -58,7 +58,7 @@ impl Cluster {
         }
     }
 
-    /// Whether the last report did not fail.
+    /// Whether the last report succeeded.
     pub(super) fn could_report(&self) -> bool {
         lock(&self.noticed).unreported.is_none()
     }
@@ -75,7 +75,7 @@ impl Cluster {
         })
     }
 
-    /// What an operator has to look into although this node serves.
+    /// Problems for the operator while this node serves.
     pub(super) fn warning(&self, now: Timestamp) -> Option<String> {
         self.doubled(now).or_else(|| {
             let noticed = lock(&self.noticed);
@@ -88,7 +88,7 @@ impl Cluster {
         })
     }
 
-    /// What may cost entries that the log acknowledges.
+    /// Why the log may lose entries that it acknowledges.
     pub(super) fn log_warning(&self) -> Option<String> {
         let warnings = self.log.warnings();
         (!warnings.is_empty()).then(|| format!("the log of the fleet: {}", warnings.join("; ")))

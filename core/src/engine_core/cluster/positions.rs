@@ -1,4 +1,4 @@
-//! Waiting until a node has seen as much of the log as a client has.
+//! Waiting until a node has applied as much of the log as a client has seen.
 
 use std::sync::Mutex;
 use std::task::{Poll, Waker};
@@ -7,18 +7,18 @@ use crate::locks::lock;
 
 use super::Cluster;
 
-/// Those who wait, by their numbers, each for a position.
+/// The requests that wait, each for a position.
 #[derive(Default)]
-pub(super) struct PositionWaiters(Mutex<Waiting>);
+pub(super) struct PositionWaiters(Mutex<WaitingRequests>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingRequests {
     next: u64,
-    /// Number, position, and who is woken.
+    /// Number, position and waker.
     wakers: Vec<(u64, u64, Waker)>,
 }
 
-impl Waiting {
+impl WaitingRequests {
     fn take(&mut self, number: u64) -> Option<Waker> {
         let place = self
             .wakers
@@ -29,7 +29,7 @@ impl Waiting {
 }
 
 impl PositionWaiters {
-    /// Wakes those who wait for what is applied now.
+    /// Wakes the requests whose position is applied now.
     pub(super) fn wake_through(&self, position: u64) {
         let mut waiting = lock(&self.0);
         let wakers = &mut waiting.wakers;
@@ -43,7 +43,7 @@ impl PositionWaiters {
 }
 
 impl Cluster {
-    /// Ready once the log is applied up to `position`. `number` is that of the one who waits, given with the first call.
+    /// Ready once the log is applied up to `position`. The first call sets `number`, which identifies the request.
     pub(crate) fn poll_applied(
         &self,
         position: u64,
@@ -59,17 +59,17 @@ impl Cluster {
         waiting.next = next.max(number + 1);
         let replaced = waiting.take(number);
         waiting.wakers.push((number, position, waker.clone()));
-        // What a waker holds is dropped without the lock.
+        // The waker is dropped without the lock.
         drop(waiting);
         drop(replaced);
-        // It may have been applied before this one was on the list.
+        // The position may have been reached before this request was on the list.
         if self.position() >= position {
             return Poll::Ready(());
         }
         Poll::Pending
     }
 
-    /// The one of this number waits no longer.
+    /// Removes the request with this number.
     pub(crate) fn end_wait(&self, number: u64) {
         let ended = lock(&self.waiters.0).take(number);
         drop(ended);

@@ -1,4 +1,4 @@
-//! What the nodes say of themselves, and removing what all of them have applied.
+//! The reports of the nodes, and trimming entries that all of them have applied.
 
 use std::sync::atomic::Ordering;
 
@@ -19,12 +19,12 @@ use super::verifying::check_same;
 const CLOCK_SECONDS_MAX: i64 = 2;
 /// Seconds between two reports, and between two syncs of the file.
 const REPORT_SECONDS: i64 = 1;
-/// Seconds after a report that failed: asking in vain may take long, and meanwhile nothing is applied.
+/// Seconds until the next report after one that failed: a failing call may take long, and nothing is applied meanwhile.
 const REPORT_AGAIN_SECONDS: i64 = 10;
-/// Reports between two looks at what can be removed from the log.
+/// Reports between two trims of the log.
 const TRIM_EVERY: i64 = 60;
 
-/// What a node says of itself.
+/// The report of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) applied: u64,
@@ -32,14 +32,14 @@ pub(super) struct Report {
     chain: String,
     rules: u16,
     version: String,
-    /// Of which process it is, in hexadecimal digits; empty of one that did not say it.
+    /// The process, in hexadecimal digits; empty in a report that does not name it.
     pub(super) process: String,
     pub(super) halted: Option<String>,
 }
 
 impl Report {
-    /// Five words, and after them why the node applies nothing more, if so. The process is in the word of the version: a sixth word is what
-    /// earlier versions read as that reason.
+    /// Five words, then why the node applies nothing more, if so. The process is in the word of the version, because earlier
+    /// versions read a sixth word as that reason.
     fn to_text(&self) -> String {
         let halted = self.halted.as_deref().unwrap_or_default();
         let (applied, durable, rules) = (self.applied, self.durable, self.rules);
@@ -49,7 +49,8 @@ impl Report {
         )
     }
 
-    /// What [`Self::to_text`] wrote. What cannot be read, of a version that writes more, is 0 or empty.
+    /// Reads what [`Self::to_text`] wrote. Values that cannot be read are 0 or empty, as in a report of a version that writes
+    /// more.
     pub(super) fn parse(text: &str) -> Self {
         let mut words = text.splitn(6, ' ');
         let mut word = || words.next().unwrap_or_default();
@@ -68,7 +69,7 @@ impl Report {
         }
     }
 
-    /// Whether both stand at one position and did not come there by the same entries.
+    /// Whether both are at one position but applied different entries.
     pub(super) fn differs_from(&self, other: &Self) -> bool {
         let is_known = !self.chain.is_empty() && !other.chain.is_empty();
         is_known && self.applied == other.applied && self.chain != other.chain
@@ -76,7 +77,7 @@ impl Report {
 }
 
 impl EngineCore {
-    /// Syncs the file and says where this node stands, once a second.
+    /// Syncs the file and reports the position of this node, once a second.
     pub(super) fn report_when_due(&self, cluster: &Cluster) -> Result<()> {
         let now = self.injected.clock.now();
         let mut reported_at = lock(&cluster.reported_at);
@@ -92,7 +93,7 @@ impl EngineCore {
         let count = reported_at.map_or(0, |(_, count)| count) + 1;
         *reported_at = Some((now.ticks(), count));
         drop(reported_at);
-        // First, as the log may be gone.
+        // The sync comes first, because the log may be gone.
         self.sync_applied(cluster)?;
         let applied = lock(&cluster.applier).applied;
         let is_halted = cluster.halted().is_some();
@@ -101,7 +102,7 @@ impl EngineCore {
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
         if let Some(applied) = applied.filter(|_| !is_halted) {
-            // A failover that no call has noticed may have lost what was applied here.
+            // A failover that no call has noticed may have lost entries that are applied here.
             check_same(cluster, &applied, bounds)?;
         }
         self.report(cluster)?;
@@ -111,7 +112,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Says where this node stands. A log that keeps entries but no reports stops nothing: the operator is warned.
+    /// Reports the position of this node. If the log keeps entries but no reports, the node goes on and warns the operator.
     pub(super) fn report(&self, cluster: &Cluster) -> Result<()> {
         if cluster.node.is_empty() {
             return Ok(());
@@ -137,7 +138,7 @@ impl EngineCore {
         cluster: &Cluster,
         report: &Report,
     ) -> Result<Option<Timestamp>, LogError> {
-        // Those before this one takes the place of the last: another process may have reported under the same name.
+        // Reads the reports before this one replaces the last: another process may have reported under the same name.
         let reports = cluster.log.reports()?;
         let before = self.injected.clock.now();
         cluster.notice(report, &reports, before);
@@ -145,7 +146,7 @@ impl EngineCore {
         let reports = cluster.log.reports()?;
         let after = self.injected.clock.now();
         let own = reports.iter().find(|report| report.node == cluster.node);
-        // It reported between the two.
+        // The other process reported between the two.
         if let Some(own) = own {
             let ahead = before.ticks() - own.at.ticks();
             let behind = own.at.ticks() - after.ticks();
@@ -161,9 +162,9 @@ impl EngineCore {
         Ok(own.map(|own| own.at))
     }
 
-    /// Makes durable what is applied. The log has it, so this need not be soon: after a crash the rest is applied again.
+    /// Makes applied entries durable. The log has them, so this may be late: after a crash the node applies the rest again.
     pub(in crate::engine_core) fn sync_applied(&self, cluster: &Cluster) -> Result<()> {
-        // What the file holds: it may have lost what was not synced.
+        // The position in the file, which may have lost unsynced entries.
         let applied = stored::applied(&self.store.snapshot()?)?;
         let position = applied.map_or(0, |applied| applied.position);
         if cluster.durable.load(Ordering::Acquire) < position {
@@ -173,7 +174,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// The fleet as this node sees it; `None` where it shares no log.
+    /// The fleet as this node sees it; `None` without a log.
     pub(crate) fn cluster_status(&self) -> Result<Option<ClusterStatus>> {
         let Some(cluster) = self.cluster() else {
             return Ok(None);
@@ -192,7 +193,7 @@ impl EngineCore {
         let nodes = nodes.map(|reported| {
             let mut report = Report::parse(&reported.report);
             if let Some(applied) = applied.filter(|_| reported.node == cluster.node) {
-                // Together: a newer position with the chain of an older one looks like another log.
+                // Both are read under one lock: a newer position with the chain of an older one looks like another log.
                 report.applied = applied.position;
                 report.chain = hex(&applied.chain);
                 report.halted = cluster.check_running().err().map(|error| error.to_string());
@@ -223,12 +224,12 @@ impl EngineCore {
         }))
     }
 
-    /// What an operator has to look into although this node serves.
+    /// Problems for the operator while this node serves.
     pub(crate) fn node_warning(&self) -> Option<String> {
         self.cluster()?.warning(self.injected.clock.now())
     }
 
-    /// Removes a node from the list; it is not waited for any longer.
+    /// Removes a node from the list, so that trimming does not wait for it any longer.
     pub(crate) fn forget_node(&self, node: &str) -> Result<()> {
         let Some(cluster) = self.cluster() else {
             return Ok(());
@@ -238,10 +239,10 @@ impl EngineCore {
     }
 }
 
-/// Removes entries that all nodes have on disk, but for the last ones, by which a node finds out that the log is the same. A node that said
-/// nothing for long is not waited for: it joins again from the backup of another.
+/// Removes entries that all nodes have on disk, except for the last ones, which show a node that the log is the same. Trimming
+/// does not wait for a node that was silent for a day: it joins again from the backup of another.
 fn trim(cluster: &Cluster) -> Result<(), LogError> {
-    // Without them nothing is trimmed, and no entry is lost.
+    // Without reports nothing is trimmed, and no entry is lost.
     let Ok(reports) = cluster.log.reports() else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! Whether the log is the one that was applied here, and beginning one.
+//! Verifying that the log is the one that was applied here, and beginning a log.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ impl EngineCore {
         let fresh = stored::is_fresh(&self.store.snapshot()?)?;
         let own = self.founding_id()?;
         if is_empty {
-            // It is appended again with the same id, so nothing is in doubt.
+            // The entry is appended again with the same id, so nothing is in doubt.
             let begun = cluster.append_configuration(own, Some(fresh));
             begun.map_err(|error| {
                 let message = "the first entry of the log could not be appended yet";
@@ -37,7 +37,7 @@ impl EngineCore {
         let begins_empty = begins_empty(&first.body);
         if first.id == own {
             if !fresh && begins_empty {
-                // It was served alone since it appended the first entry.
+                // The store was used alone after it appended the first entry.
                 return Err(cluster.foreign());
             }
         } else {
@@ -62,7 +62,8 @@ impl EngineCore {
         self.verify_now(cluster, &verifying)
     }
 
-    /// The same for a write, which does not wait for another thread that asks the log: that may take seconds where it is gone.
+    /// The same for a write, which does not wait for another thread that calls the log: that may take seconds when the log is
+    /// gone.
     pub(super) fn verify_at_once(&self, cluster: &Cluster) -> Result<()> {
         if cluster.is_verified() {
             return Ok(());
@@ -76,14 +77,14 @@ impl EngineCore {
     }
 
     fn verify_now(&self, cluster: &Cluster, _verifying: &MutexGuard<'_, ()>) -> Result<()> {
-        // One more failure from here on, and it is to be looked at again.
+        // A failure from here on requires another verification.
         let failures = cluster.failures.load(Ordering::Acquire);
         let applied = lock(&cluster.applier).applied;
         let seen = applied.map_or(0, |applied| applied.position);
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
-        // Before the report: a node does not list itself in the log of another fleet.
+        // This comes before the report: a node must not list itself in the log of another fleet.
         match applied {
             Some(applied) => check_same(cluster, &applied, bounds)?,
             None if bounds.first > 1 => {
@@ -95,7 +96,7 @@ impl EngineCore {
             None if bounds.last > 0 => self.begin_fleet(cluster, false)?,
             None => {}
         }
-        // Before anything is appended: this is how a node learns that its clock is wrong.
+        // This comes before anything is appended, because the report shows a node that its clock is wrong.
         self.report(cluster)?;
         if applied.is_none() && bounds.last == 0 {
             self.begin_fleet(cluster, true)?;
@@ -110,7 +111,7 @@ pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds
     if applied.position > bounds.last {
         return Err(not_in_the_log(cluster, applied, bounds));
     }
-    // Another thread may have applied more meanwhile, and the log be trimmed up to there: that is looked at next time.
+    // Another thread may have applied more meanwhile, and the log may be trimmed up to there. The next verification checks that.
     let has_gone_on = || cluster.position() > applied.position;
     if applied.position < bounds.first {
         return if has_gone_on() {
@@ -142,7 +143,7 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
         None
     };
     if bounds.last == 0 {
-        // It may have been lost: the node serves what it has.
+        // The log may have lost it: the node serves what it has.
         cluster.other_log(ErrorKind::Corrupted, "the log is empty")
     } else if first.is_some_and(|first| first.id.0 != applied.fleet) {
         cluster.other_log(ErrorKind::Configuration, "the log is that of another fleet")

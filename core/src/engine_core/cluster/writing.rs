@@ -1,4 +1,4 @@
-//! Writing through the log, and beside it.
+//! Writing through the log, and local writes beside it.
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
@@ -13,7 +13,7 @@ use super::super::write::{Write, not_logged};
 use super::{Cluster, Own};
 
 impl EngineCore {
-    /// Writes through the log. What is refused for its length, or for the space that is free here, is refused before it is there.
+    /// Writes through the log. Writes that are too long, or lack free space here, are refused before they are appended.
     pub(in crate::engine_core) fn write_as_node(
         &self,
         cluster: &Cluster,
@@ -79,7 +79,7 @@ impl EngineCore {
                 }
                 Err(error) => {
                     forget(cluster, &ids);
-                    // The entries before this one are applied once the log can be read.
+                    // Earlier entries are applied once the log can be read.
                     let is_first = ids.len() == 1;
                     return Err(if is_first { error } else { in_doubt(error) }.into());
                 }
@@ -95,18 +95,18 @@ impl EngineCore {
         }
         let is_passed = |own: &Option<Own>| own.as_ref().is_some_and(|own| !own.writes.is_empty());
         if done.iter().any(is_passed) {
-            // Another entry was applied at its place: it is not the log that was applied here.
+            // Another entry was applied at its position: it is not the log that was applied here.
             cluster.doubt();
         }
         for own in done {
-            // Where it could not be written at first, another thread applied it as one that nobody waits for.
+            // If the first attempt to apply it failed, another thread applied it without its callers.
             let applied = own.and_then(|own| own.outcomes);
             outcomes.extend(applied.ok_or_else(outcome_unknown)?);
         }
         Ok(outcomes)
     }
 
-    /// A mutation of this node alone, which the others know nothing of. It waits for none of the writes that go into the log.
+    /// Applies a mutation of this node alone. It waits for no write that goes into the log.
     pub(in crate::engine_core) fn run_here<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
         self.store.check_place(false)?;
         let class = mutation.class();
@@ -127,14 +127,14 @@ fn forget(cluster: &Cluster, ids: &[EntryId]) {
     }
 }
 
-/// The writes in the bodies of as few entries as hold them.
+/// Packs the writes into the bodies of as few entries as possible.
 fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
     let mut entries = Vec::new();
     let (mut body, mut held) = (EntryWriter::new(), Vec::new());
     for write in writes {
         let (tag, bytes) = write.logged.as_ref().ok_or_else(not_logged)?;
         let is_essential = |write: &Write| write.class == WriteClass::Essential;
-        // A node that has no space for the others shall still apply these.
+        // A node without space for other writes must still apply essential ones.
         let differs = held
             .last()
             .is_some_and(|held| is_essential(held) != is_essential(&write));
@@ -151,7 +151,7 @@ fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
     Ok(entries)
 }
 
-/// Why a write cannot have an entry of its own, if it is longer than the log takes.
+/// The refusal of a write that is longer than an entry of the log.
 fn too_long(write: &Write, body_max: usize) -> Option<EngineError> {
     let (_, bytes) = write.logged.as_ref()?;
     let bytes = bytes.len() + EntryWriter::OVERHEAD_BYTES;
@@ -183,13 +183,13 @@ fn in_doubt(error: EngineError) -> EngineError {
     EngineError::caused(ErrorKind::Indeterminate, message, error)
 }
 
-/// The error of a write whose entry was applied again, after a failure of the file.
+/// The error of a write whose entry was applied again after a failure of the file.
 fn outcome_unknown() -> EngineError {
     let message = "the write is in the log and applied, or refused by a rule; the file failed meanwhile, so which of the two is not known";
     EngineError::new(ErrorKind::Indeterminate, message)
 }
 
-/// The error of a write that is in the log and could not be applied here.
+/// The error of a write that is in the log but could not be applied here.
 fn in_the_log(error: EngineError) -> EngineError {
     let message = "the write is in the log, but this node could not apply it yet";
     EngineError::caused(ErrorKind::Indeterminate, message, error)

@@ -20,7 +20,7 @@ pub(crate) struct EntryWriter {
 }
 
 impl EntryWriter {
-    /// What a body with one mutation has at most beside the bytes of that.
+    /// The most bytes that a body with one mutation has beside those of the mutation.
     pub(crate) const OVERHEAD_BYTES: usize = 16;
 
     /// A body without mutations.
@@ -34,8 +34,8 @@ impl EntryWriter {
         }
     }
 
-    /// Appends a mutation by its tag and its bytes, and returns `true`. Returns `false` where it does not fit: it begins the next
-    /// entry. The first fits whatever its length.
+    /// Appends a mutation by its tag and its bytes. Returns `false` if it does not fit and begins the next entry; the first one
+    /// always fits.
     pub(crate) fn push(&mut self, tag: Tag, bytes: &[u8]) -> bool {
         let mut head = Encoder::default();
         head.u8(tag as u8);
@@ -104,7 +104,7 @@ impl<'b> Iterator for EntryReader<'b> {
     }
 }
 
-/// A mutation as it lies in an entry.
+/// The bytes of a mutation in an entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoggedMutation<'b> {
     pub(crate) tag: Tag,
@@ -112,7 +112,7 @@ pub(crate) struct LoggedMutation<'b> {
 }
 
 impl LoggedMutation<'_> {
-    /// The mutation, of a type that is known: that of the one which was written.
+    /// Decodes the mutation as a type that the caller knows.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupted`] where it is not such a mutation.
@@ -124,7 +124,7 @@ impl LoggedMutation<'_> {
         Ok(mutation)
     }
 
-    /// The mutation, of the type that its tag says.
+    /// Decodes the mutation as the type of its tag.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupted`] where the bytes are not those of such a mutation.
@@ -133,8 +133,8 @@ impl LoggedMutation<'_> {
     }
 }
 
-/// What an entry of the log holds: of each mutation the number of its tag, its bytes as this version writes them, and what it is. For
-/// the fuzz target `log_entry`.
+/// Decodes an entry of the log. Returns for each mutation the number of its tag, its bytes as this version writes them, and its
+/// `Debug` text. For the fuzz target `log_entry`.
 ///
 /// # Errors
 /// [`ErrorKind::NewerFormat`], [`ErrorKind::Corrupted`]

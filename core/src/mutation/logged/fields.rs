@@ -12,7 +12,7 @@ use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::timestamp::Timestamp;
 
-/// A value that an entry holds.
+/// A value in an entry.
 pub(crate) trait LogField: Sized {
     /// Appends its bytes.
     fn write(&self, to: &mut Encoder);
@@ -21,7 +21,7 @@ pub(crate) trait LogField: Sized {
     fn read(from: &mut Decoder<'_>) -> Result<Self>;
 }
 
-/// Declares which fields of a type an entry holds, in their order: of a struct, or of an enum after the number of the variant.
+/// Declares the fields of a type in an entry, in order: of a struct, or of an enum after the number of the variant.
 macro_rules! fields {
     ($name:ident { $($field:tt),+ }) => {
         impl $crate::mutation::logged::fields::LogField for $name {
@@ -91,7 +91,7 @@ fields! { Span { from, before } }
 fields! { TelemetrySelection { instance_id, stream, before } }
 fields! { enum RemoveTelemetry { 0 Begin(selection, by), 1 Take(selection, of, span), 2 End(row, removed) } }
 
-/// Declares enums of which an entry holds the place in a list.
+/// Declares enums that an entry stores as the index in a list.
 macro_rules! variants {
     ($($name:ty: $all:expr,)+) => {
         $(impl LogField for $name {
@@ -227,7 +227,7 @@ impl<T: LogField> LogField for Option<T> {
     }
 }
 
-/// A count, then each. Reading takes no memory for more of them than there are.
+/// A count, then the items. Reading reserves no memory by the count, which may be damaged.
 impl<T: LogField> LogField for Vec<T> {
     fn write(&self, to: &mut Encoder) {
         to.count(self.len());

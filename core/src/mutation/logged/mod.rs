@@ -37,7 +37,8 @@ pub(crate) trait Logged: Sized {
 
 impl Logged for Slice {}
 
-/// Declares what the log has: the tag of each mutation and its fields, in their order. Where no fields are given, `fields.rs` has them.
+/// Declares the mutations of the log: the tag of each, and its fields in order. `fields.rs` has the fields of a mutation that
+/// lists none here.
 macro_rules! log {
     (
         $($number:literal $name:ident $({ $($field:tt),+ })?,)+
@@ -46,7 +47,7 @@ macro_rules! log {
             local $local:pat,
         }
     ) => {
-        /// What a mutation is called in the log. The numbers never change, and none is used again.
+        /// The tags of mutations in the log. The numbers never change, and none is used again.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Tag {
             $($name = $number,)+
@@ -170,9 +171,9 @@ pub(crate) fn decode<M: Mutation>(tag: Tag, bytes: &[u8]) -> Result<M> {
     Ok(mutation)
 }
 
-/// A mutation of whatever type, from the log.
+/// A mutation of any type, from the log.
 pub(crate) trait AnyMutation: fmt::Debug + Send {
-    /// Applies it as [`Mutation::apply`] does; what it returns is dropped, as no caller here waits for it.
+    /// Applies it as [`Mutation::apply`] does, and drops its result: no caller here waits for it.
     fn apply_any(self: Box<Self>, context: &mut Context<'_, '_>) -> Result<Outcome>;
 
     /// As [`Mutation::class`].

@@ -1,4 +1,4 @@
-//! What a step removes, and the rows that it goes through.
+//! The selection of a step, and the rows that it reads.
 
 use crate::config::RetentionDays;
 use crate::error::Result;
@@ -10,17 +10,17 @@ use crate::timestamp::Timestamp;
 
 use super::{Derived, Span};
 
-/// What of its keys a step removes.
+/// What a step removes within its keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Removing<'r> {
-    /// What is too old by this time.
+    /// Rows that are too old at this time.
     Old(Timestamp),
-    /// What somebody asks to be removed.
+    /// Selected rows.
     Selected(&'r TelemetrySelection),
 }
 
 impl<'r> Removing<'r> {
-    /// The first day of which nothing is removed.
+    /// The first day that is kept.
     pub(super) fn first_day_kept(self, of: Derived, days: &RetentionDays) -> u32 {
         match self {
             Self::Old(now) => of.first_day_kept(days, now),
@@ -28,7 +28,7 @@ impl<'r> Removing<'r> {
         }
     }
 
-    /// The instance of which alone something is removed.
+    /// The only instance, if one is selected.
     pub(super) fn instance(self) -> Option<&'r str> {
         match self {
             Self::Old(_) => None,
@@ -40,7 +40,7 @@ impl<'r> Removing<'r> {
 /// Called with the key and the value of each row.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<Step>;
 
-/// Visits the rows with these keys. Of an instance, if one is given, those alone: it looks for the next of them, and reads no others.
+/// Visits the rows with these keys. With an instance it seeks to the instance's rows and reads no others.
 pub(super) fn scan(
     read: &impl Read,
     of: Derived,

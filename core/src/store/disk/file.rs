@@ -33,15 +33,15 @@ pub(in crate::store) fn file_id(_about: &Metadata) -> FileId {
     None
 }
 
-/// Where the file of a store stands.
+/// The file that a store has open, and where it was opened.
 #[derive(Debug)]
-pub(in crate::store) struct Place {
+pub(in crate::store) struct OpenFile {
     path: PathBuf,
     id: FileId,
     watch: Arc<FileWatch>,
 }
 
-impl Place {
+impl OpenFile {
     fn from_file(path: &Path, file: &File) -> io::Result<Self> {
         Ok(Self {
             // The folder that it is relative to may change.
@@ -74,7 +74,7 @@ impl Place {
             );
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
-        // While this process writes, only the place is looked at.
+        // While this process writes, only the path is checked.
         let found = found.unwrap_or_else(|| fs::metadata(&self.path));
         if found.as_ref().is_ok_and(is_here) {
             return Ok(());
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for OpenFile {
     fn drop(&mut self) {
         let mut open = lock(&OPEN_HERE);
         if let Some(at) = open.iter().position(|id| *id == self.id) {
@@ -107,7 +107,7 @@ impl Drop for Place {
 pub(in crate::store) fn open<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
-) -> Result<(T, Place)> {
+) -> Result<(T, OpenFile)> {
     let mut options = for_owner();
     options.read(true).write(true);
     let created = options.clone().create_new(true).open(path);
@@ -138,7 +138,7 @@ pub(in crate::store) fn open<T>(
 pub(in crate::store) fn open_existing<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
-) -> Result<(T, Place)> {
+) -> Result<(T, OpenFile)> {
     let file = OpenOptions::new().read(true).write(true).open(path);
     let file = file.map_err(|error| cannot_open(path, error))?;
     opened(path, file, false, open)
@@ -148,7 +148,7 @@ pub(in crate::store) fn open_existing<T>(
 pub(in crate::store) fn open_to_read<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
-) -> Result<(T, Place)> {
+) -> Result<(T, OpenFile)> {
     let to_write = OpenOptions::new()
         .read(true)
         .write(true) // for its lock
@@ -173,12 +173,12 @@ fn opened<T>(
     file: File,
     read_only: bool,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
-) -> Result<(T, Place)> {
-    let place = Place::from_file(path, &file).map_err(|error| cannot_open(path, error))?;
-    let was_open = place.id.is_some() && lock(&OPEN_HERE).contains(&place.id);
-    lock(&OPEN_HERE).push(place.id);
+) -> Result<(T, OpenFile)> {
+    let open_file = OpenFile::from_file(path, &file).map_err(|error| cannot_open(path, error))?;
+    let was_open = open_file.id.is_some() && lock(&OPEN_HERE).contains(&open_file.id);
+    lock(&OPEN_HERE).push(open_file.id);
     let opened = backend(file, path, read_only).and_then(|mut backend| {
-        backend.watch = Some(Arc::clone(&place.watch));
+        backend.watch = Some(Arc::clone(&open_file.watch));
         with_path(path, open(backend))
     });
     match opened {
@@ -189,7 +189,7 @@ fn opened<T>(
                 path.display()
             ),
         )),
-        opened => Ok((opened?, place)),
+        opened => Ok((opened?, open_file)),
     }
 }
 
@@ -216,12 +216,12 @@ pub(in crate::store) fn create_new(
         .open(part);
     let file = part_file.map_err(|error| cannot_open(path, error))?;
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
-    let place = Place::from_file(part, &file).map_err(|error| cannot_open(path, error))?;
+    let open_file = OpenFile::from_file(part, &file).map_err(|error| cannot_open(path, error))?;
     let backend = backend(file, path, false)?;
     // One that a killed process left is overwritten; one that another process is filling is locked, and one
     // that it has renamed meanwhile is no longer at that path.
     match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
-        Ok(true) | Err(BackendError::Unsupported) => with_path(part, place.check(false))?,
+        Ok(true) | Err(BackendError::Unsupported) => with_path(part, open_file.check(false))?,
         Ok(false) => return Err(already_open().about(part.display())),
         Err(error) => return Err(cannot_open(path, io::Error::other(error))),
     }

@@ -1,4 +1,4 @@
-//! Where the records of a history are, found by their times alone.
+//! The positions of the records of a history, found by their times alone.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -14,7 +14,7 @@ use crate::view::Reader;
 
 use super::HistoryQuery;
 
-/// A record by its order in the history and by where it is stored. Of records equal in order, filed ones come first, then
+/// The order of a record in the history, and where it is stored. Among records of equal order, filed ones come first, then
 /// pending ones as they arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::view) struct RecordPlace {
@@ -32,7 +32,7 @@ pub(in crate::view) enum Source {
 }
 
 impl RecordPlace {
-    /// The first place that a record of this order can have.
+    /// The first position that a record of this order can have.
     pub(in crate::view) fn first_of(order: HistoryOrder) -> Self {
         Self {
             order,
@@ -42,7 +42,7 @@ impl RecordPlace {
     }
 }
 
-/// The first places from `start` on, at most `count`. Pending records that repeat an earlier one have none.
+/// The first positions from `start` on, at most `count`, without pending records that repeat an earlier one.
 pub(super) fn first_places(
     reader: &Reader,
     query: &HistoryQuery,
@@ -71,7 +71,7 @@ pub(super) fn first_places(
     Ok(first.found())
 }
 
-/// The last places of the range of `query`, at most `count`, in no order. Pending records that repeat an earlier one have none.
+/// The last positions of the range of `query`, at most `count`, in no order, without pending records that repeat an earlier one.
 pub(super) fn last_places(
     reader: &Reader,
     query: &HistoryQuery,
@@ -118,20 +118,20 @@ pub(super) fn last_places(
     Ok(places.into_iter().map(|Reverse(place)| place).collect())
 }
 
-/// The smallest places that were offered.
+/// The smallest offered positions.
 pub(in crate::view) struct FirstPlaces {
     start: RecordPlace,
-    /// How many of the first records of the order of `start` are left out.
+    /// The number of first records with the order of `start` to skip.
     left_out: usize,
     /// Filed times end before it.
     end: Option<Timestamp>,
     count: usize,
-    /// The last of them first.
+    /// A heap with the last position first.
     places: BinaryHeap<RecordPlace>,
 }
 
 impl FirstPlaces {
-    /// At most `count` places from the first one given on, without as many of its order as are given.
+    /// Keeps at most `count` positions from the given order on, after skipping the given number of records of that order.
     pub(in crate::view) fn new(
         (start, left_out): (RecordPlace, usize),
         end: Option<Timestamp>,
@@ -174,7 +174,7 @@ impl FirstPlaces {
         }
     }
 
-    /// The places, in their order.
+    /// The positions, sorted.
     pub(in crate::view) fn found(self) -> Vec<RecordPlace> {
         self.places.into_sorted_vec()
     }
@@ -196,7 +196,7 @@ impl FirstPlaces {
     }
 }
 
-/// Where the pending records are that are filed on one of the `days`, but for those that repeat an earlier one, pending or filed.
+/// The pending records of the `days`, without those that repeat an earlier one, pending or filed.
 pub(in crate::view) fn pending(
     reader: &Reader,
     query: &HistoryQuery,
@@ -245,7 +245,7 @@ pub(in crate::view) fn pending(
     Ok(places)
 }
 
-/// Calls `visit` with the content of each place: its number among `places`, the rows of its part or block, and its row there.
+/// Calls `visit` with the content of each position: its index in `places`, the rows of its part or block, and its row there.
 pub(super) fn each_content(
     reader: &Reader,
     query: &HistoryQuery,

@@ -1,4 +1,4 @@
-//! Every record of a history in a range, for what is computed of them all.
+//! Reading every record of a history in a range.
 
 use crate::domain::range::Range;
 use crate::error::Result;
@@ -10,9 +10,9 @@ use crate::view::Reader;
 use super::HistoryQuery;
 use super::places::{each_content, pending};
 
-/// Visits each record of a history that was filed in `range` once: first the pending ones, then the filed ones, newest days first and in no
-/// order within a day. Reads no further part once it has read `max` records; then it returns the first moment of the days of which it has read
-/// everything.
+/// Visits each record of a history that was filed in `range` once: first the pending ones, then the filed ones, newest days first
+/// and in no order within a day. After `max` records it reads no further part, and returns the first moment from which it has
+/// read all days.
 pub(crate) fn scan(
     reader: &Reader,
     query: &HistoryQuery,

@@ -1,4 +1,4 @@
-//! What to do about each desktop.
+//! Advice about each desktop.
 
 use std::ops::RangeInclusive;
 
@@ -142,10 +142,10 @@ fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<Advi
     })
 }
 
-/// Where a page goes on: at the workspace `id`, after its first rows.
+/// Where the next page begins: at the workspace `id`, after its first rows.
 struct PageStart {
     id: String,
-    /// [`PageStart::ALL`] where it is done.
+    /// [`PageStart::ALL`] after its last row.
     shown: u8,
 }
 
@@ -186,7 +186,7 @@ struct Page<'r> {
 }
 
 impl Page<'_> {
-    /// Shows the rest of the workspace in which the page before ended; returns the one after which the list goes on.
+    /// Adds the remaining rows of the workspace in which the previous page ended; returns the id after which the list goes on.
     fn begin(&mut self, matcher: &Matcher, token: Option<&str>) -> Result<Option<String>> {
         let Some(place) = paging::position::<PageStart>(LIST, token)? else {
             return Ok(None);
@@ -203,7 +203,7 @@ impl Page<'_> {
         Ok(Some(place.id))
     }
 
-    /// Adds the rows of a workspace but for the first `shown`.
+    /// Adds the rows of a workspace, except for the first `shown`.
     fn visit(&mut self, entry: &EntryRef<'_>, shown: usize) -> Result<Step> {
         let days = self.days.clone().count();
         if let Some(id) = &self.last
@@ -236,7 +236,7 @@ impl Page<'_> {
         Ok(Step::Continue(()))
     }
 
-    /// What a workspace did: what the instance with its id reported, and the one with the name of its computer if that is no other's.
+    /// What a workspace reported: under its id, and under the name of its computer if no other workspace has that name.
     fn record(&self, entry: &EntryRef<'_>) -> Result<Record> {
         let mut record = Record::default();
         let mut add = |instance: &str| -> Result<()> {
@@ -256,8 +256,8 @@ impl Page<'_> {
         Ok(record)
     }
 
-    /// How long the use of a workspace was observed, in seconds. One with `ALWAYS_ON` reports all the time, so before its first day it was
-    /// not there; one with `AUTO_STOP` may just have been off, unless there are no older records at all.
+    /// How long the use of a workspace was observed, in seconds. A desktop with `ALWAYS_ON` reports all the time, so it did not
+    /// exist before its first day. One with `AUTO_STOP` may have been off, unless there are no older records at all.
     fn seconds(&self, entry: &EntryRef<'_>, record: &Record) -> i64 {
         let mode = entry.running_mode().and_then(RunningMode::named);
         let is_on = mode == Some(RunningMode::AlwaysOn);
@@ -271,7 +271,7 @@ impl Page<'_> {
         self.end.ticks().saturating_sub(begin.ticks()) / TICKS_PER_SECOND
     }
 
-    /// How many days ago the inventory got to know it, or telemetry within the window did.
+    /// The days since it is known, from the inventory or from telemetry within the window.
     fn days_known(&self, entry: &EntryRef<'_>, record: &Record) -> i64 {
         let reported = record
             .days
@@ -290,7 +290,7 @@ impl Page<'_> {
         let timeout = self.cost.auto_stop_timeout.as_secs() / 60;
         let now = (self.end.ticks() - Timestamp::MIN.ticks()) / (60 * TICKS_PER_SECOND);
         let bill = cost::bill(runs.into_iter(), timeout, now.unsigned_abs()).within(seconds);
-        // The name of the owner says nothing where logons are posted.
+        // If logons are posted, the name of the owner in Stats records does not count.
         let had_user = match record.session {
             Some(_) => used.active > 0,
             None => record.had_user,
@@ -356,7 +356,7 @@ impl Record {
         Ok(())
     }
 
-    /// How it was used from `begin` on: its slots, and the runs of them, each with the minute in which it begins and its length in minutes.
+    /// Its use from `begin` on: the slots, and their runs, each with the minute in which it begins and its length in minutes.
     fn used(&self, begin: Timestamp) -> (Use, Vec<(u64, u64)>) {
         let mut sessions = Sessions::after_activity(begin, self.session);
         let slot = u64::from(SLOT_MINUTES);
@@ -381,7 +381,7 @@ fn counted(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What an advice rests on, in a sentence that holds nothing of what a client sent.
+/// The evidence of an advice, in a sentence without any text of a client.
 fn evidence(
     advice: Advice,
     facts: &Facts<'_>,

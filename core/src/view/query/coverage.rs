@@ -46,7 +46,7 @@ impl Coverage {
             from: step_of(asked.from, seconds),
             to: last.plus_seconds(seconds),
         };
-        // The present hour or day ends later than what is asked for, and holds no more.
+        // The present hour or day ends after the range, and has no later records.
         if range.from < asked.from || (range.to > asked.to && asked.to < reader.now) {
             let Range { from, to } = range;
             warnings.push(format!(
@@ -77,7 +77,7 @@ impl Coverage {
         Ok(())
     }
 
-    /// Notes that what is before `at` was not examined, as that would be too many rows.
+    /// Adds the warning that rows before `at` were not examined, because there are too many.
     pub(crate) fn leave_out_before(&mut self, at: Timestamp) {
         self.range.from = self.range.from.max(at);
         self.warnings.push(format!(
@@ -85,7 +85,7 @@ impl Coverage {
         ));
     }
 
-    /// Adds a warning: a sentence that holds nothing of what a client sent.
+    /// Adds a warning: a sentence without any text of a client.
     pub(crate) fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }

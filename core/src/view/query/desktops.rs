@@ -1,4 +1,4 @@
-//! What the rollups say of each desktop, looked up by the names of workspaces.
+//! The rollups of each desktop, looked up by the names of workspaces.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -57,7 +57,7 @@ impl WindowFigure {
     ];
 }
 
-/// Days, and which of their figures are wanted.
+/// Days, and the wanted figures.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     pub(super) days: RangeInclusive<u32>,
@@ -65,7 +65,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// What the rollups of its days say, and the newest activity that begins or ends a session.
+    /// The rollups of its days, and the newest activity that begins or ends a session.
     pub(super) fn figures(
         &self,
         days: &[DayRef<'_>],
@@ -88,7 +88,7 @@ impl Window {
     }
 }
 
-/// What the days of a desktop say of a metric, added up.
+/// The sum of a metric over the days of a desktop.
 pub(super) fn summary(days: &[DayRef<'_>], metric: Metric) -> Result<Summary> {
     let mut all = Summary::default();
     for day in days {
@@ -120,7 +120,7 @@ pub(super) fn health_score(
     let first = days.last().map_or(0, |day| day.day);
     let mut sessions = Sessions::after_activity(Timestamp::from_day(first), session);
     let mut used = Use::default();
-    // They are given newest first.
+    // The days come newest first.
     for day in days.iter().rev() {
         let slots = day.slots()?;
         used.add(&slots, &sessions.used(&slots));
@@ -139,7 +139,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Stands for no time and for no whole number.
+    /// The value for no time and for no whole number.
     const NONE: i64 = i64::MIN;
 
     fn unpack(self) -> Figures {
@@ -209,7 +209,7 @@ pub(super) struct Desktops {
 }
 
 impl Desktops {
-    /// Reads them; those of a window where one is wanted.
+    /// Reads the figures, and those of a window if one is given.
     pub(super) fn read(snapshot: &Snapshot, window: Option<&Window>) -> Result<Self> {
         let mut all = Self {
             shared_computers: workspaces::shared_computers(snapshot)?,
@@ -255,7 +255,7 @@ impl Desktops {
         (self.key(low) == key).then(|| figures.unpack())
     }
 
-    /// The figures of a workspace, whose agent sends its id or the name of its computer; where there are both, the newer ones.
+    /// The figures of a workspace, whose agent sends its id or the name of its computer; the newer ones if both exist.
     pub(super) fn find_workspace(&self, entry: &EntryRef<'_>) -> Option<Figures> {
         let named = self.find(entry.id());
         let computer = entry.computer_name().and_then(|name| {
@@ -284,7 +284,7 @@ pub(super) fn figures_of(
     Ok(newer(named, computer))
 }
 
-/// Of the figures by the id and those by the name of the computer the newer ones.
+/// The newer of the figures by the id and those by the name of the computer.
 fn newer(named: Option<Figures>, computer: Option<Figures>) -> Option<Figures> {
     match (named, computer) {
         (Some(named), Some(computer)) if named.last_seen > computer.last_seen => Some(named),
@@ -292,7 +292,7 @@ fn newer(named: Option<Figures>, computer: Option<Figures>) -> Option<Figures> {
     }
 }
 
-/// The names of the instances that are a workspace: its id, and the name of its computer if that is no other's.
+/// The instances of a workspace: its id, and the name of its computer if no other workspace has that name.
 pub(super) fn instances<'e>(
     reader: &Reader,
     id: &'e str,

@@ -1,12 +1,12 @@
 //! Export: all records of a stream in a range of time, day by day, within a day instance by instance, within that in the order of
 //! history.
 //!
-//! Records are read in windows of bounded size, each from one instance and day, and no snapshot is held between two chunks. The place after a
-//! window is the order of its last record, not where that is stored: filing and sealing move records to other parts, and keep
-//! their order.
+//! Records are read in windows of bounded size, each from one instance and day, and no snapshot is held between two chunks. The
+//! position after a window is the order of its last record, not where that is stored: filing and sealing move records to other
+//! parts and keep their order.
 //!
-//! Where the disk has no room to file the queue, the pending records of an instance and day are read with those that are filed, at one moment:
-//! a record that is filed between two chunks stays in its place.
+//! If the disk has no room to file the queue, the pending records of an instance and day are read together with the filed ones,
+//! from one snapshot. A record that is filed between two chunks keeps its order.
 
 use std::collections::BTreeMap;
 
@@ -71,17 +71,17 @@ impl ExportQuery {
     }
 }
 
-/// Where an export stands in history.
+/// The position of an export in history.
 #[derive(Debug)]
 enum Position {
-    /// After the bucket whose keys begin so; before the first one.
+    /// After the bucket with this prefix of keys; `None`: before the first one.
     After(Option<Vec<u8>>),
-    /// In a bucket, after the records before this order and after this number of those of this order.
+    /// In a bucket, after the records before this order and after this number of records with this order.
     In(Vec<u8>, HistoryOrder, usize),
     End,
 }
 
-/// The buckets of which the queue has records, after those that were exported: some of the next ones, with the names of their instances.
+/// Some of the next buckets with queued records, with the names of their instances.
 #[derive(Debug, Default)]
 struct QueuedBuckets {
     names: BTreeMap<Vec<u8>, String>,
@@ -89,10 +89,10 @@ struct QueuedBuckets {
     is_all: bool,
 }
 
-/// Reads the store as of now, with what of the queue is wanted.
+/// Reads the store as of now, with the wanted part of the queue.
 pub(crate) type ReadNow<'r> = &'r dyn Fn(Option<Wanted<'_>>) -> Result<Reader>;
 
-/// The records of an export, in their order: each that is there from the begin to the end comes exactly once.
+/// The records of an export, in order: each record that exists from begin to end appears exactly once.
 #[derive(Debug)]
 pub(crate) struct Export {
     query: ExportQuery,
@@ -153,20 +153,20 @@ impl Export {
         }
     }
 
-    /// The next record of those that were read: its row.
+    /// The row of the next record in the window.
     pub(crate) fn take_next(&mut self) -> Option<(&Rows, usize)> {
         let row = *self.order.get(self.next)?;
         self.next += 1;
         Some((&self.rows, row))
     }
 
-    /// Whether there is no record any more, once those that were read are taken.
+    /// Whether the window is the last one.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.position, Position::End)
     }
 
-    /// Reads the next records, once all of those before are taken. Returns whether it came to some or to the end; else it has looked at
-    /// many instances without any in the range, and is to be called again.
+    /// Reads the next window, after all records of the last one were taken. Returns `false` if it examined many instances without
+    /// a record in the range; then call it again.
     pub(crate) fn read_more(&mut self, read: &Snapshot, now: ReadNow<'_>) -> Result<bool> {
         (self.next, self.order) = (0, Vec::new());
         for _ in 0..EXPORT_BUCKETS_MAX {
@@ -207,7 +207,7 @@ impl Export {
             let reader = now(Some(Wanted::Stream(self.query.stream)))?;
             *queued = QueuedBuckets::after(&reader, &self.query, last)?;
         }
-        // Later than the queue was read: what has left it since is here.
+        // This snapshot is newer than the read of the queue: it has the records that were filed since.
         let filed = next(&now(None)?.snapshot)?;
         let pending = queued.names.keys().next().cloned();
         Ok([filed, pending].into_iter().flatten().min())

@@ -51,8 +51,8 @@ impl Matcher {
     }
 }
 
-/// Calls `visit` with the place of each step that has rollups of the groups that are wanted, and their totals; the newest step first. Where there are
-/// more rollups than may be examined, the oldest are left out.
+/// Calls `visit` with the index of each step that has rollups of wanted groups, and their totals, newest step first. If there are
+/// too many rollups, the oldest are left out.
 pub(crate) fn each_step(
     reader: &Reader,
     stream: Stream,
@@ -105,7 +105,7 @@ fn end_step(
     totals.clear();
 }
 
-/// The first of the steps of which something is covered, after [`each_step`].
+/// The first step that is covered, after [`each_step`].
 pub(crate) fn first_covered(coverage: &Coverage, steps: Steps) -> usize {
     let from: Timestamp = coverage.range().from;
     steps.index_at(from).unwrap_or_default()

@@ -123,7 +123,7 @@ struct Counts {
     ahead: i64,
     /// Of each cell.
     sums: [u64; CELLS],
-    /// The places of the users in `counted`; 64 bits wide, as what other maps of texts hold: there is one compiled copy of these.
+    /// The indexes of the users in `counted`; 64 bits wide, so that all maps of texts share one compiled copy.
     users: BTreeMap<String, u64>,
     /// The cells in which each user is counted.
     counted: Vec<Cells>,
@@ -131,7 +131,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Adds a day of an instance; notes in `users` who is counted in which cells.
+    /// Adds a day of an instance; adds to `users` who is counted in which cells.
     fn add_day<'v>(&mut self, day: &DayRef<'v>, users: &mut Vec<(&'v str, Cells)>) -> Result<()> {
         let (activities, names) = day.people()?;
         let connected = match self.of {

@@ -82,8 +82,8 @@ fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>> {
         workspaces::with_entry(read, id, |entry| {
             let entry = reader.listed(entry);
             if let Some(entry) = entry.filter(|entry| matcher.accepts(entry)) {
-                let held = Held { entry, hold };
-                picked.offer(id, |column| held.cell(column), || held.row());
+                let entry = HoldEntry { entry, hold };
+                picked.offer(id, |column| entry.cell(column), || entry.row());
             }
             Ok(())
         })?;
@@ -109,12 +109,12 @@ fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>> {
 }
 
 /// A hold that may become a row.
-struct Held<'a, 'v> {
+struct HoldEntry<'a, 'v> {
     entry: EntryRef<'a>,
     hold: HoldRef<'v>,
 }
 
-impl Held<'_, '_> {
+impl HoldEntry<'_, '_> {
     /// The value of a column, without making the row.
     fn cell(&self, column: usize) -> Cell<'_> {
         let (entry, hold) = (&self.entry, &self.hold);
@@ -157,7 +157,7 @@ mod tests {
             *value = Some(text);
         }
         for reason in [None, Some("z")] {
-            let held = Held {
+            let entry = HoldEntry {
                 entry: EntryRef {
                     values,
                     state_since: Timestamp::UNIX_EPOCH,
@@ -173,9 +173,9 @@ mod tests {
                     placed_at: Timestamp::UNIX_EPOCH,
                 },
             };
-            let row = held.row();
+            let row = entry.row();
             for column in 0..HoldRow::COLUMNS.len() {
-                assert_eq!(held.cell(column), row.cell(column), "{column}");
+                assert_eq!(entry.cell(column), row.cell(column), "{column}");
             }
             assert_eq!(row.username.as_deref(), Some("i"));
         }

@@ -31,7 +31,7 @@ use crate::timestamp::Timestamp;
 
 use super::Reader;
 
-/// A question about the fleet, for [`Engine::query`](crate::Engine::query). The crate implements it; nobody else can.
+/// A question about the fleet, for [`Engine::query`](crate::Engine::query). Only this crate implements it.
 pub trait FleetQuery {
     /// What it returns.
     type Answer;
@@ -40,7 +40,7 @@ pub trait FleetQuery {
     fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer>;
 }
 
-/// A question that a request asks with its query alone.
+/// A question whose parameters are all in the query string.
 pub(crate) trait Ask: FleetQuery + Sized {
     const QUESTION: Question;
     /// The columns of its rows.
@@ -55,7 +55,7 @@ pub(crate) trait Ask: FleetQuery + Sized {
     }
 }
 
-/// What opens readers of the present moment.
+/// Opens readers as of now.
 pub(crate) trait Readers {
     /// Reads tables.
     fn tables(&self) -> Result<Reader>;
@@ -63,10 +63,10 @@ pub(crate) trait Readers {
     /// Reads tables and the queue of what is wanted.
     fn telemetry(&self, wanted: Wanted<'_>) -> Result<Reader>;
 
-    /// Reads rollups, with what a short queue holds.
+    /// Reads rollups, after filing a short queue.
     fn rollups(&self) -> Result<Reader>;
 
-    /// Held while the whole fleet is sorted: one page at a time.
+    /// Locked while the whole fleet is sorted: one page at a time.
     fn lock_sorting(&self) -> MutexGuard<'_, ()>;
 
     fn cost(&self) -> &Cost;

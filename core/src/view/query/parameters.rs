@@ -1,4 +1,4 @@
-//! The query parameters that the questions about the fleet have in common.
+//! The query parameters that the questions about the fleet share.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Query<'_> {
         text.map(|text| moment_of(name, &text, now)).transpose()
     }
 
-    /// The same of what is removed: an empty one is refused, as more is removed without it.
+    /// The same for a removal, which refuses an empty one: without the parameter more is removed.
     pub(crate) fn moment_of_removal(
         self,
         name: &'static str,
@@ -71,7 +71,7 @@ impl Query<'_> {
         minutes.ok_or_else(|| not_valid("offset", &text, OFFSET_FORM))
     }
 
-    /// What is asked of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent.
+    /// The filter of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent.
     pub(crate) fn term(self, name: &'static str) -> Result<Option<Term>> {
         self.term_of(name, TERM_VALUES_MAX)
     }
@@ -87,7 +87,7 @@ impl Query<'_> {
         let Some(list) = text.strip_prefix("in.") else {
             return Ok(Some(Term::Is(text)));
         };
-        // One more is enough to know that there are too many.
+        // One more is enough to detect too many.
         let values: Vec<String> = list
             .split(',')
             .filter(|value| !value.is_empty())

@@ -1,4 +1,4 @@
-//! What runs on the desktops, added up by the name of the process.
+//! The processes of the desktops, added up by name.
 //!
 //! There is no rollup of processes: this reads their history, the newest day first, and the queue, until it has examined as many reports or items
 //! as its limits allow.
@@ -169,7 +169,7 @@ struct Scan<'r> {
 }
 
 impl Scan<'_> {
-    /// Adds up what it examines; returns the day in which it stopped at a limit.
+    /// Adds up the reports; returns the day in which it stopped at a limit.
     fn run(&mut self) -> Result<Option<u32>> {
         let last = Timestamp::from_ticks(self.range.to.ticks() - 1).day();
         let first = self.range.from.day();
@@ -253,7 +253,7 @@ impl Scan<'_> {
     }
 }
 
-/// That of a name for which there was no place.
+/// The index of a name beyond the limit.
 const NO_PLACE: u64 = u64::MAX;
 
 /// What reports add up to.
@@ -261,11 +261,11 @@ const NO_PLACE: u64 = u64::MAX;
 struct Totals {
     /// Their places.
     names: BTreeMap<String, u64>,
-    /// Of each name, by its place.
+    /// The sums of each name, by its index.
     loads: Vec<Total>,
-    /// Items of names for which there was no place.
+    /// Items of names beyond the limit.
     left_out: u64,
-    /// Of the rows that are being added, by the number of a name its place; [`NO_PLACE`] where it has none.
+    /// For the rows being added: the index of each name by its number, or [`NO_PLACE`].
     known: Vec<Option<u64>>,
     /// Reports so far.
     reports: u64,
@@ -320,7 +320,7 @@ impl Totals {
     }
 }
 
-/// Places are 64 bits wide, as what other maps of texts hold: there is one compiled copy of these.
+/// Indexes are 64 bits wide, so that all maps of texts share one compiled copy.
 fn as_place(place: u64) -> usize {
     usize::try_from(place).unwrap_or(usize::MAX)
 }
@@ -352,7 +352,7 @@ impl Total {
     }
 }
 
-/// Different machines: those of one day come in a row, those of another day once more.
+/// Different instances: those of one day are consecutive, and come again on another day.
 #[derive(Default)]
 struct Machines(Vec<u64>);
 
@@ -373,7 +373,7 @@ impl Machines {
 /// A load by report, in which several items of one name add up.
 #[derive(Debug, Clone, Copy, Default)]
 struct Load {
-    /// Of the report that is being added.
+    /// The load of the report that is being added.
     report: Option<f64>,
     reports: u64,
     sum: f64,

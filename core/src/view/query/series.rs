@@ -81,11 +81,11 @@ pub struct Series {
     pub points: Rows<SeriesPoint>,
 }
 
-/// A step while it is added up.
+/// The sums of a step.
 #[derive(Clone)]
 struct Sums {
     count: u64,
-    /// Of each metric, in hundredths.
+    /// The sums of each metric, in hundredths.
     summaries: Vec<Summary>,
 }
 

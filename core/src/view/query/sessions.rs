@@ -1,7 +1,7 @@
-//! When somebody used a desktop, from the rollups of its days.
+//! When a desktop was in use, from the rollups of its days.
 //!
-//! An agent that runs as a service names the owner of a desktop all day long. So where logons and logoffs are posted they decide, and a
-//! Stats record only says that the desktop ran.
+//! An agent that runs as a service names the owner of a desktop all day. So posted logons and logoffs decide if there are any,
+//! and a Stats record only shows that the desktop ran.
 
 use crate::model::SessionChange;
 use crate::store::rollup::latest::SessionEvent;
@@ -11,9 +11,9 @@ use crate::timestamp::Timestamp;
 /// Follows the session of a desktop over its days, which are given in order.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sessions {
-    /// Whether a session is open; `None` while no activity has said so.
+    /// Whether a session is open; `None` before the first activity.
     open: Option<bool>,
-    /// Whether a Stats record has named a user: then one that names none says that nobody is there, also where a logoff was lost.
+    /// Whether a Stats record has named a user: then one without a user means that nobody is there, also if a logoff was lost.
     names_users: bool,
 }
 
@@ -27,10 +27,11 @@ impl Sessions {
         }
     }
 
-    /// The slots of the next day in which somebody used it.
+    /// The slots of the next day in which it was used.
     ///
-    /// Those in which a session is open and the desktop reported, with a user if it names users. On a day without a Stats record those up to the last activity. In a slot in
-    /// which one session ends and another begins, the state after it is that before.
+    /// These are slots in which a session is open and the desktop reported, with a user if its agent names users. On a day
+    /// without Stats records they end with the last activity. A slot in which one session ends and another begins leaves the
+    /// state unchanged.
     pub(crate) fn used(&mut self, day: &DaySlots) -> Slots {
         let changes = day.began.union(&day.ended);
         let mut changes = changes.slots();
@@ -38,7 +39,7 @@ impl Sessions {
         let first = changes.next();
         let open = match (self.open, first) {
             (None, None) => return day.connected,
-            // What ends had begun.
+            // A session that ends had begun.
             (None, Some(first)) => day.ended.contains(first) && !day.began.contains(first),
             (Some(open), _) => open,
         };

@@ -1,7 +1,7 @@
 //! The story of one desktop: what was done to it, which states it had, who used it.
 //!
-//! What the audit says and the records of its instances are merged by time. A page examines a bounded number of rows of the audit, and shows no
-//! record that is older than those; its token says where the next one goes on.
+//! The audit rows and the records of its instances are merged by time. A page examines a bounded number of audit rows, and shows
+//! no record older than those; its token has the position of the next page.
 
 mod place;
 
@@ -237,7 +237,7 @@ impl Page {
     /// Adds a row of the audit, and the state that it led to.
     fn add_audit(&mut self, entry: AuditEntry) {
         let AuditEntry { id, time, .. } = entry;
-        // Of one moment the newest comes first, and a state before the call that led to it.
+        // Within one moment the newest comes first, and a state comes before the call that led to it.
         let place = u64::MAX - id;
         let is_hold = matches!(
             entry.action,
@@ -359,7 +359,7 @@ fn content(record: &Record) -> String {
     match record {
         Record::Activity(record) => format!("{record:?}"),
         Record::Startup(record) => format!("{record:?}"),
-        // Not those: formatting their numbers would add 20 kB to the WebAssembly module.
+        // Those are left out: formatting their numbers would add 20 kB to the WebAssembly module.
         Record::Stats(_) | Record::Processes(_) => String::new(),
     }
 }

@@ -174,7 +174,7 @@ fn statistic(metric: Metric, asked: Option<Statistic>) -> Result<Option<Statisti
     Err(EngineError::invalid("statistic", message))
 }
 
-/// The value of a desktop and how many samples it is made of; `None` where there is none.
+/// The value of a desktop and its number of samples; `None` without a sample.
 fn value(
     metric: Metric,
     statistic: Option<Statistic>,
@@ -185,7 +185,7 @@ fn value(
         return Ok(health_score(days, row.session)?.map(|score| (score, None)));
     };
     if statistic == Statistic::Last {
-        // That of an instance that sent nothing in these days is too old.
+        // The newest value of an instance that sent nothing in these days is too old.
         let newest = row.value(metric).filter(|_| !days.is_empty());
         return Ok(newest.map(|value| (unstored(value), Some(1))));
     }

@@ -93,7 +93,7 @@ impl FleetQuery for WorkspaceRowsQuery {
     type Answer = Rows<WorkspaceRow>;
 
     fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
-        // Before the lock: what is filed here notifies the observer, which may ask as well.
+        // This comes before the lock: filing here notifies the observer, which may ask a question too.
         let reader = fleet.readers.rollups()?;
         let _one_at_a_time = self
             .paging
@@ -148,7 +148,7 @@ fn workspaces(
     let wanted: Vec<_> = wanted.map(|(_, figure)| figure).collect();
     let sorted = days.clone().filter(|_| !wanted.is_empty());
     let sorted = sorted.map(|days| Window { days, wanted });
-    // Only an order by figures needs those of the whole fleet.
+    // Only a sort by figures needs those of the whole fleet.
     let desktops = if (LAST_SEEN..=CLOCK_AHEAD_SECONDS).any(sorted_by) {
         Some(Desktops::read(&reader.snapshot, sorted.as_ref())?)
     } else {
@@ -179,7 +179,7 @@ fn workspaces(
     })
 }
 
-/// Picks the rows of the page, with figures where those of all desktops are given.
+/// Selects the rows of the page, with figures if those of all desktops are given.
 fn pick(
     reader: &Reader,
     query: &WorkspaceRowsQuery,

@@ -1,4 +1,4 @@
-//! Which workspaces of a list are wanted.
+//! The filter of a list of workspaces.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use crate::model::is_same_name;
 use crate::sorting::sorted_by_key;
 use crate::store::fleet::workspaces::EntryRef;
 
-/// What a filter asks of a field; equality without case, but for ids. State, running mode and compute type are also compared without
-/// blanks, `_`, `.` and `-`.
+/// The condition of a filter on a field. It compares without case, except for ids; state, running mode and compute type also
+/// without blanks, `_`, `.` and `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
     /// The field has this value.
@@ -79,7 +79,7 @@ impl Wanted {
         Self::in_form(term, folded)
     }
 
-    /// Of names of a vocabulary.
+    /// A term of names of a vocabulary.
     pub(crate) fn names(term: &Term) -> Self {
         Self {
             are_names: true,
@@ -99,7 +99,7 @@ impl Wanted {
         }
     }
 
-    /// Of ids: in their order, each once.
+    /// A term of ids: sorted, each once.
     fn ids(term: &Term) -> Self {
         let mut ids = Self::in_form(term, |id| id.into());
         let order = sorted_by_key(ids.values.len(), |row| ids.values.get(row));
@@ -219,7 +219,7 @@ pub(in crate::view) fn is_folded(value: &str, text: &str) -> bool {
     }
 }
 
-/// Whether what `value` folds to contains `text`.
+/// Whether the folded `value` contains `text`.
 fn contains_folded(value: &str, text: &str) -> bool {
     if !value.is_ascii() {
         return folded(value).contains(text);

@@ -1,15 +1,15 @@
-//! Where a timeline goes on after a page.
+//! The position of a timeline after a page.
 
 use crate::domain::paging::{Position, take_time};
 use crate::timestamp::Timestamp;
 
-/// Where a timeline goes on.
+/// The position of a timeline.
 pub(super) struct PageStart {
     /// The rows of the audit before this number are examined.
     pub(super) audit: u64,
-    /// The records before this time are.
+    /// The records before this time are examined.
     pub(super) records: Timestamp,
-    /// When the last row was, and the token of what was picked up to it, where the page ends before what is examined.
+    /// The time of the last row and the token of the selection up to it, if the page ends before the examined rows do.
     pub(super) within: Option<(Timestamp, String)>,
     pub(super) is_over: bool,
 }
