@@ -16,7 +16,7 @@ const _: () = {
     }
 };
 
-/// A telemetry record on its way into the store.
+/// A telemetry record before it is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordRef<'a> {
     stream: Stream,

@@ -27,7 +27,7 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
 pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
     let is_plain =
         |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'A'..=b'Z' | b'\\' | b'@');
-    // Every record names a user, and most names need no change.
+    // Most names need no change.
     if name.bytes().all(is_plain) {
         return Cow::Borrowed(name);
     }

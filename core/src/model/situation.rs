@@ -2,7 +2,7 @@
 
 use crate::timestamp::Timestamp;
 
-/// What the rules of the actions need to know of a workspace.
+/// The facts about a workspace that the rules of the actions need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation<'a> {
     /// The state as stored; `None` when it was never sent.

@@ -189,7 +189,7 @@ pub struct Setting<'a> {
     pub text: &'static str,
     /// What it takes, where its type says too little.
     pub form: Form,
-    /// Where its value is.
+    /// Its value.
     pub value: &'a mut dyn SettingType,
 }
 
@@ -205,14 +205,14 @@ impl Setting<'_> {
         self.value.get(self.form)
     }
 
-    /// What it takes, for people: `a whole number from 1 to 65535`.
+    /// The values it takes, for people: `a whole number from 1 to 65535`.
     #[must_use]
     pub fn expected(&self) -> String {
         self.value.expected(self.form)
     }
 }
 
-/// What is called for each setting.
+/// A function that is called for each setting.
 pub type Visitor<'v> = dyn FnMut(Setting<'_>) + 'v;
 
 /// A group of settings, or one setting. [`settings!`](crate::settings!) implements it.
@@ -238,12 +238,12 @@ impl<T: SettingType> Settings for T {
 pub enum Wrong {
     /// There is no setting of that name.
     Name {
-        /// The name that was most likely meant.
+        /// The nearest known name.
         nearest: Option<String>,
     },
     /// The setting does not take that value.
     Value {
-        /// What it takes, for people.
+        /// The values it takes, for people.
         expected: String,
     },
 }
@@ -301,7 +301,7 @@ pub fn likeliest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
         let (group, own) = known.rsplit_once('.').unwrap_or(("", known));
         (known.as_str(), group, own)
     });
-    // Names in one group are alike by the group alone: the end must be alike, too.
+    // Names of one group look alike by the group alone, so the end must be alike too.
     let alike = known.clone().filter(|(_, _, known)| {
         let end = words.rmatch_indices('_').nth(known.matches('_').count());
         let end = end.and_then(|(at, _)| words.get(at + 1..));
@@ -329,7 +329,7 @@ pub fn likeliest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     misspelled.or_else(misplaced).or_else(cut_short)
 }
 
-/// The groups that a setting is in.
+/// The groups of a setting.
 fn groups(name: &str) -> impl Iterator<Item = String> {
     let ends = name.match_indices('.');
     ends.filter_map(|(end, _)| name.get(..end).map(str::to_owned))

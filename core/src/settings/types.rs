@@ -8,13 +8,13 @@ use super::value::{Form, Value};
 
 /// A type that a setting may have. [`settings!`](crate::settings!) implements it for an enumeration.
 pub trait SettingType: fmt::Debug {
-    /// Takes `value`; returns false, and stays as it is, if that is not of the form.
+    /// Sets `value`; returns false and changes nothing if that is not of the form.
     fn set(&mut self, value: &Value, form: Form) -> bool;
 
     /// The value, as [`Self::set`] takes it.
     fn get(&self, form: Form) -> Value;
 
-    /// What [`Self::set`] takes, for people.
+    /// The values that [`Self::set`] takes, for people.
     fn expected(&self, form: Form) -> String;
 }
 

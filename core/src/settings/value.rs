@@ -11,13 +11,13 @@ pub enum Value {
     Boolean(bool),
     /// A whole number from 0.
     Number(u64),
-    /// Text, and what is written as text: a choice, a path, a time such as `1h30m`, a size such as `64 KiB`, `none`.
+    /// Text, also for a choice, a path, a time such as `1h30m`, a size such as `64 KiB`, `none`.
     Text(String),
     /// Several texts.
     List(Vec<String>),
-    /// What no setting takes, as it was written: a negative number, a fraction, a date.
+    /// A value that no setting takes, as it was written: a negative number, a fraction, a date.
     Other(String),
-    /// Settings, each with a name and a value of its own: no value of one setting.
+    /// A group of settings, which is no value of one setting.
     Group,
 }
 
@@ -53,10 +53,10 @@ fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("\"")
 }
 
-/// What a setting takes, where its type says too little. Bounds include both ends.
+/// The form of a setting, if its type says too little. Bounds include both ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Form {
-    /// Whatever the type takes.
+    /// Any value of the type.
     Any,
     /// A whole number, from the first to the second.
     Count(u64, u64),

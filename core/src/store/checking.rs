@@ -21,9 +21,9 @@ use crate::store::disk::medium::Medium;
 use crate::store::telemetry::queue_log;
 use crate::store::telemetry::segments::{Available, SegmentLog};
 
-/// Checks the file at `path`, of which not a byte is changed.
+/// Checks the file at `path` without changing a byte of it.
 pub(crate) fn file(path: &Path) -> Result<CheckReport> {
-    // Opened twice: redb is not to be asked again after it found damage. And closing it asks it again.
+    // The database is opened twice: redb must not be used after it found damage, and closing it uses it.
     let look_at_pages = |backend| caught(|| pages(&mut inspected(backend)?));
     let look_at_values = |backend| {
         let folder = FileFolder::beside(path).map_err(unavailable)?;
@@ -34,7 +34,7 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
         Ok(report)
     };
     let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, place)| {
-        // With that the file is free to be opened again.
+        // Dropping it frees the file to be opened again.
         drop(place);
         let (mut report, _) = file::open_to_read(path, look_at_values)?;
         report.problems.splice(..0, pages);
@@ -46,7 +46,7 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
     }
 }
 
-/// Opens what the backend holds as far as that is possible; nothing is written, as the gate never opens.
+/// Opens the backend as far as possible. Nothing is written, because the gate never opens.
 fn inspected(backend: impl StorageBackend) -> Result<Database> {
     let options = StoreOptions {
         trust_file: true,
@@ -80,7 +80,7 @@ pub(super) fn values(
         let snapshot = Snapshot::open(database)?;
         let mut report = verify(&snapshot);
         let mut queue = QueueIndex::default();
-        // What is wrong with the table is in the report.
+        // The report has the problems of the table.
         if queue.reload(&snapshot).is_ok() {
             match queue_log::check(&snapshot, log, &mut queue) {
                 Ok(()) => {

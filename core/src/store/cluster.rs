@@ -1,13 +1,13 @@
-//! What the file says of the log that it shares with other nodes.
+//! The position of the store in the log that it shares with other nodes.
 
 use crate::error::{EngineError, ErrorKind, Result};
 
 use super::table::{Read, Table};
 
-/// Where the node stands in the log; a file without it belongs to no cluster.
+/// The key of the node's position in the log; a file without it belongs to no cluster.
 const APPLIED_KEY: &[u8] = b"applied";
 
-/// Refuses a file that belongs to a cluster: what is written here alone would make it differ from those of the other nodes.
+/// Refuses the file of a node: a local write would make it differ from the other nodes.
 pub(super) fn refuse(read: &impl Read) -> Result<()> {
     if !read.contains(Table::Meta, APPLIED_KEY)? {
         return Ok(());
@@ -36,10 +36,10 @@ mod shared {
     const FOUNDING_KEY: &[u8] = b"founding";
     const CONFIGURATION_KEY: &[u8] = b"fleet_configuration";
 
-    /// A place in the hash chain over the log.
+    /// A value of the hash chain over the log.
     pub(crate) type Hash = [u8; 16];
 
-    /// How much of the log the tables hold.
+    /// How far the log is applied to the tables.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Applied {
         /// The id of the first entry of the log: two logs never begin with the same.
@@ -53,7 +53,7 @@ mod shared {
         pub(crate) chain: Hash,
     }
 
-    /// Where the node stands; `None` before it applied anything.
+    /// The position of the node; `None` before its first entry.
     pub(crate) fn applied(read: &impl Read) -> Result<Option<Applied>> {
         read.get(Table::Meta, APPLIED_KEY, |value| {
             let mut decoder = Decoder::new(value);
@@ -69,7 +69,7 @@ mod shared {
         })
     }
 
-    /// Notes where the node stands.
+    /// Stores the position of the node.
     pub(crate) fn set_applied(tables: &Tables<'_>, applied: &Applied) -> Result<()> {
         let mut value = Encoder::with_capacity(64);
         value.raw(&applied.fleet);
@@ -94,7 +94,7 @@ mod shared {
         })
     }
 
-    /// Notes the settings that all nodes share.
+    /// Stores the settings that all nodes share.
     pub(crate) fn set_fleet_configuration(tables: &Tables<'_>, lines: &str) -> Result<()> {
         tables.put(Table::Meta, CONFIGURATION_KEY, lines.as_bytes())
     }
@@ -106,12 +106,12 @@ mod shared {
         })
     }
 
-    /// Notes the id of the first entry.
+    /// Stores the id of the first entry.
     pub(crate) fn set_founding_id(tables: &Tables<'_>, id: [u8; 16]) -> Result<()> {
         tables.put(Table::Meta, FOUNDING_KEY, &id)
     }
 
-    /// Whether nothing was ever stored in the file.
+    /// Whether the file has never stored anything.
     pub(crate) fn is_fresh(read: &impl Read) -> Result<bool> {
         for sequence in [Sequence::Audit, Sequence::Key, Sequence::Event] {
             if meta::peek(read, sequence)? != 1 {

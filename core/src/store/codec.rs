@@ -25,7 +25,7 @@ impl Encoder {
         &self.0
     }
 
-    /// Forgets what was written and keeps the memory.
+    /// Clears the buffer and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -38,7 +38,7 @@ impl Encoder {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Appends what `other` holds, and leaves it empty.
+    /// Appends the contents of `other`, and leaves it empty.
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }
@@ -56,13 +56,13 @@ impl Encoder {
         if let Ok(byte @ ..0x80) = u8::try_from(value) {
             self.0.push(byte);
         } else if value >> 56 == 0 {
-            // Each half is moved up by the bits that stand between its groups: four, then two, then one.
+            // Each half is shifted by the bits between its groups: four, then two, then one.
             let groups = value & 0x0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
             let groups = groups & 0x0000_3fff_0000_3fff | (groups & 0x0fff_c000_0fff_c000) << 2;
             let groups = groups & 0x007f_007f_007f_007f | (groups & 0x3f80_3f80_3f80_3f80) << 1;
             let unused = groups.leading_zeros() / 8;
             let more = 0x0080_8080_8080_8080 >> (8 * unused);
-            // Eight bytes of which some are taken back: a length that the compiler knows needs no call.
+            // It writes eight bytes and removes the surplus: a length that the compiler knows needs no call.
             self.raw(&(groups | more).to_le_bytes());
             self.0.truncate(self.0.len() - unused as usize);
         } else {
@@ -88,7 +88,7 @@ impl Encoder {
         self.varint(zigzag(value));
     }
 
-    /// The place of `value` in the list of its kind, as one byte.
+    /// The index of `value` in `all`, as one byte.
     pub(crate) fn variant<T: PartialEq>(&mut self, all: &[T], value: &T) {
         let place = all.iter().position(|each| each == value);
         self.u8(place
@@ -138,12 +138,12 @@ impl<'a> Decoder<'a> {
         self.0.is_empty()
     }
 
-    /// Bytes that are left.
+    /// The number of bytes left.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What is left.
+    /// The bytes left.
     pub(crate) fn remaining(&self) -> &'a [u8] {
         self.0
     }
@@ -204,7 +204,7 @@ impl<'a> Decoder<'a> {
         Ok(unzigzag(self.varint()?))
     }
 
-    /// Reads the place of a value in `all`; returns the value.
+    /// Reads the index of a value in `all`; returns the value.
     pub(crate) fn variant<T: Copy>(&mut self, all: &[T]) -> Result<T> {
         let place = usize::from(self.u8()?);
         all.get(place).copied().ok_or_else(damaged)

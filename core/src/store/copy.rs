@@ -17,7 +17,7 @@ const ENTRIES_MAX: usize = 10_000;
 
 type Entries<'t> = redb::Table<'t, &'static [u8], &'static [u8]>;
 
-/// Where a copy is written. Its errors name it, as the store that is read has another fate.
+/// The backend of a copy. Its errors name the copy, because the store that is read may be whole.
 struct Destination<'d> {
     database: Database,
     name: &'d str,
@@ -46,16 +46,16 @@ impl Destination<'_> {
     }
 }
 
-/// What an error of the copy says in place of the store.
+/// The subject of an error of the copy.
 fn unwritten(name: &str, error: EngineError) -> EngineError {
     let message =
         format!("{name}: the copy cannot be written; look for a full or read-only disk there");
     error.restated(ErrorKind::StorageUnavailable, message)
 }
 
-/// Copies all of `snapshot` into the empty `backend`, which messages call by the name before it, with a page cache of `cache_bytes`;
-/// `queued`, the blocks of the queue, wherever they are, go into its table. It says that it is a copy made at `now`. What names the format is
-/// copied last: a copy that was cut short has none and is refused. Returns how many blocks were left out, as they are damaged.
+/// Copies all of `snapshot` into the empty `backend`, with a page cache of `cache_bytes`. Messages call it by the name passed
+/// with it. The blocks of the queue, `queued`, go into its table, and the copy records that it was made at `now`. The format is
+/// copied last: a copy that was cut short has none and is refused. Returns the number of damaged blocks that were left out.
 pub(super) fn copy(
     snapshot: &Snapshot,
     queued: &[PendingBlock],
@@ -115,7 +115,7 @@ fn copy_table(snapshot: &Snapshot, copy: &Destination<'_>, table: Table) -> Resu
     }
 }
 
-/// Copies up to [`ENTRIES_MAX`] entries after the key `last`, and moves it on.
+/// Copies up to [`ENTRIES_MAX`] entries after the key `last`, and advances `last`.
 fn copy_entries(
     snapshot: &Snapshot,
     (copy, transaction): (&Destination<'_>, &WriteTransaction),
@@ -127,7 +127,7 @@ fn copy_entries(
     let start = last.take();
     let after = start.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
     snapshot.scan(table, (after, Bound::Unbounded), |key, value| {
-        // The copy has no segments, says itself when it was made, and gets its format at the end.
+        // The copy has no segments, its own time, and gets its format at the end.
         if table == Table::Meta && [LOG_KEY, COPIED_KEY, FORMAT_KEY].contains(&key) {
             return Ok(Step::Continue(()));
         }

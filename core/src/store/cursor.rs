@@ -29,7 +29,7 @@ impl Snapshot {
         Ok(cursor)
     }
 
-    /// How many entries a table has.
+    /// The number of entries in a table.
     pub(crate) fn len(&self, table: Table) -> Result<u64> {
         self.table(table)?.len().map_err(from_storage)
     }
@@ -42,7 +42,7 @@ impl Cursor {
         Some((key.value(), value.value()))
     }
 
-    /// Goes on to the entry after it.
+    /// Advances to the next entry.
     pub(crate) fn advance(&mut self) -> Result<()> {
         let next = self.entries.next().transpose();
         self.next = next.map_err(from_storage)?;

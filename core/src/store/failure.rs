@@ -37,13 +37,13 @@ pub(super) fn from_storage(error: StorageError) -> EngineError {
             "a value is larger than the store takes",
             error,
         ),
-        // Not redb's error around it, which hides the cause.
+        // The cause itself, because redb's error around it hides it.
         StorageError::Io(error) => unavailable(error),
         other => unavailable(other),
     }
 }
 
-/// The medium does not read or write now; it may again later.
+/// The medium fails now, and may work again later.
 pub(super) fn unavailable(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> EngineError {
@@ -54,7 +54,7 @@ pub(super) fn unavailable(
     )
 }
 
-/// Whether a write found no room: on the disk, in a quota, or below the limit of a file's size.
+/// Whether a write failed for lack of room: on the disk, in a quota, or below the limit of a file's size.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -62,7 +62,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// A commit failed when what names it had been given to the medium already.
+/// The error of a commit that failed after its header was written.
 pub(super) fn indeterminate(error: EngineError) -> EngineError {
     EngineError::caused(
         ErrorKind::Indeterminate,

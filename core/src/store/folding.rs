@@ -1,4 +1,4 @@
-//! The keys that are made of names, where a file was written with another version of Unicode.
+//! Rebuilding keys that are made of names, for a file that was written with another version of Unicode.
 
 use crate::error::Result;
 use crate::model::user_key;

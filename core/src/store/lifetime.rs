@@ -1,4 +1,4 @@
-//! How a store begins and ends.
+//! Opening and closing a store.
 
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -58,7 +58,7 @@ impl Store {
         let log = SegmentLog::new(Box::new(folder))?;
         let damage_file = DamageFile::beside(log.with_proof().0, path).map_err(unavailable)?;
         let reserve = Arc::new(Reserve::beside(path).map_err(unavailable)?);
-        // What opening writes makes a store that a crash left usable again.
+        // The writes of opening are essential: they make a store usable again after a crash.
         let usable = reserve.usable();
         let file = WithReserve {
             file: backend,
@@ -75,7 +75,7 @@ impl Store {
         self.file = Some(file);
         if self.options.queue_storage == QueueStorage::Table && !self.options.is_read_only() {
             match self.end_log() {
-                // It is appended to as before until there is room.
+                // The old log is used until there is room.
                 Err(error) if error.is_for_space() => {}
                 ended => {
                     ended?;
@@ -88,7 +88,7 @@ impl Store {
 
     /// A store that lives as long as the process.
     pub(crate) fn open_in_memory(options: StoreOptions) -> Result<Self> {
-        // Nothing outlives a crash here.
+        // Nothing survives a crash here, so no checks are needed.
         let options = StoreOptions {
             commit_phases: CommitPhases::One,
             ..options
@@ -96,7 +96,7 @@ impl Store {
         Self::open(MemoryBackend::new(), None, options)
     }
 
-    /// Opens what the backend holds, or begins a new store on it. The queue is kept in `log`, or in the table where there is none.
+    /// Opens the store on a backend, or begins a new one. The queue is in `log`, or in the table without one.
     pub(crate) fn open(
         backend: impl StorageBackend,
         log: Option<SegmentLog>,
@@ -144,15 +144,15 @@ impl Store {
                 Ok(store)
             }
             Err(error) => {
-                // The error above says what is wrong; that the lock could not be given back as well adds nothing.
+                // The error above is the one to return; a failure to release the lock adds nothing.
                 let _ = medium.release();
                 Err(error)
             }
         }
     }
 
-    /// Makes a file of an older format one of this format, and rebuilds the keys that are made of names where the file was written
-    /// with another folding.
+    /// Converts a file of an older format to this one, and rebuilds keys that are made of names if the file was written with
+    /// another folding.
     fn convert(&self) -> Result<()> {
         let snapshot = self.snapshot()?;
         if meta::is_current(&snapshot)? {
@@ -167,15 +167,15 @@ impl Store {
             meta::write_format(tables)
         };
         if self.options.is_read_only() {
-            // For those who read here: it waits at the gate for good.
+            // On a read-only store the conversion stays at the gate, in memory.
             return self.write_in_memory(convert);
         }
         self.write(WriteClass::Essential, convert)
             .map_err(|failure| failure.error)
     }
 
-    /// Closes the file and gives its lock back. Later calls are refused. Without `moves_queue`, or where the disk has no room for it,
-    /// what is in segments stays there, and is taken over when the store is opened again, as after a crash.
+    /// Closes the file and releases its lock. Later calls are refused. Without `moves_queue`, or without room on the disk, queued
+    /// blocks stay in their segments, and the next opening takes them over as after a crash.
     pub(crate) fn close(&self, moves_queue: bool) -> Result<()> {
         let saved = {
             let _no_appends = lock(&self.appending);
@@ -193,7 +193,7 @@ impl Store {
         };
         let _usable = self.reserve_for(WriteClass::Essential);
         let mut slot = self.database_mut();
-        // What closing writes is made from what the file holds.
+        // Closing writes values that it reads from the file.
         let ended = caught(|| {
             *slot = None;
             Ok(())

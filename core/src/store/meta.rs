@@ -1,4 +1,4 @@
-//! What the file says of itself: its format version, and the numbers it gives out.
+//! The table `meta`: the format version, sequences, and the state of filing, sealing and retention.
 
 use crate::error::Result;
 use crate::timestamp::Timestamp;
@@ -9,7 +9,7 @@ use crate::store::telemetry::segments::LogMark;
 
 /// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
 pub(super) const FORMAT: u32 = 6;
-/// The oldest format that is read, and converted when it is opened to be written.
+/// The oldest format that is read, and converted when the file is opened for writing.
 pub(super) const OLDEST_FORMAT: u32 = 5;
 
 /// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it. Then the version of the
@@ -28,7 +28,7 @@ const RECENT_KEY: &[u8] = b"recent";
 pub(super) const COPIED_KEY: &[u8] = b"copied";
 pub(super) const LOG_KEY: &[u8] = b"log";
 
-/// A number that is given out once.
+/// A sequence of numbers, each used once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sequence {
     /// Audit rows and actions.
@@ -70,7 +70,7 @@ pub(super) fn sealed(read: &impl Read) -> Result<Option<Vec<u8>>> {
     read.get(Table::Meta, SEALED_KEY, |key| Ok(key.to_vec()))
 }
 
-/// Notes the key of the last part of history that was sealed.
+/// Stores the key of the last part of history that was sealed.
 pub(super) fn set_sealed(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
     tables.put(Table::Meta, SEALED_KEY, key)
 }
@@ -84,12 +84,12 @@ pub(super) fn recent_from(read: &impl Read) -> Result<Timestamp> {
     Ok(from.unwrap_or(Timestamp::MIN))
 }
 
-/// Notes that time.
+/// Stores that time.
 pub(super) fn set_recent_from(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
     tables.put(Table::Meta, RECENT_KEY, &time.ticks().to_le_bytes())
 }
 
-/// The time that the last sweep took for now.
+/// The time of the last sweep.
 pub(crate) fn swept(read: &impl Read) -> Result<Option<Timestamp>> {
     read.get(Table::Meta, SWEPT_KEY, |value| {
         let ticks = i64::from_le_bytes(Decoder::new(value).array()?);
@@ -97,12 +97,12 @@ pub(crate) fn swept(read: &impl Read) -> Result<Option<Timestamp>> {
     })
 }
 
-/// Notes the time of a sweep.
+/// Stores the time of a sweep.
 pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
     tables.put(Table::Meta, SWEPT_KEY, &time.ticks().to_le_bytes())
 }
 
-/// When this copy of a store was made; `None` once it was opened to be written, and for a store that is no copy.
+/// When this copy of a store was made; `None` once it was opened for writing, and for a store that is no copy.
 pub(crate) fn copied(read: &impl Read) -> Result<Option<Timestamp>> {
     read.get(Table::Meta, COPIED_KEY, |value| {
         let ticks = i64::from_le_bytes(Decoder::new(value).array()?);
@@ -110,7 +110,7 @@ pub(crate) fn copied(read: &impl Read) -> Result<Option<Timestamp>> {
     })
 }
 
-/// The store is no copy any longer.
+/// Clears the mark of a copy.
 pub(crate) fn forget_copied(tables: &Tables<'_>) -> Result<()> {
     tables.remove(Table::Meta, COPIED_KEY).map(drop)
 }
@@ -118,18 +118,18 @@ pub(crate) fn forget_copied(tables: &Tables<'_>) -> Result<()> {
 /// How far the queue is filed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Filed {
-    /// The number of the first block that is not filed, or not as a whole: those below it are in history.
+    /// The number of the first block that is not wholly filed: those below it are in history.
     pub(crate) below: u64,
-    /// Where the pass that files the next blocks stands, when it has begun.
+    /// The progress of a pass that has begun to file the next blocks.
     pub(crate) pass: Option<PassPlace>,
 }
 
-/// How far a pass of filing has come.
+/// The progress of a pass of filing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PassPlace {
     /// The number of the last block it files.
     pub(crate) last_block: u64,
-    /// What the key of the last bucket of history that is filed begins with; those below it are filed too.
+    /// The prefix of the keys of the last filed bucket; buckets below it are filed too.
     pub(crate) bucket: Vec<u8>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn filed(read: &impl Read) -> Result<Filed> {
     Ok(filed.unwrap_or_default())
 }
 
-/// Notes how far the queue is filed.
+/// Stores how far the queue is filed.
 pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
     let mut value = filed.below.to_le_bytes().to_vec();
     if let Some(pass) = &filed.pass {
@@ -159,7 +159,7 @@ pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
     tables.put(Table::Meta, FILED_KEY, &value)
 }
 
-/// The log that holds the queue, or held it last.
+/// The log of the queue, now or last.
 pub(super) fn log_mark(read: &impl Read) -> Result<Option<LogMark>> {
     read.get(Table::Meta, LOG_KEY, |value| {
         let mut decoder = Decoder::new(value);
@@ -172,14 +172,14 @@ pub(super) fn log_mark(read: &impl Read) -> Result<Option<LogMark>> {
     })
 }
 
-/// Notes which log holds the queue.
+/// Stores the log of the queue.
 pub(super) fn set_log_mark(tables: &Tables<'_>, mark: LogMark) -> Result<()> {
     let mut value = mark.id.to_le_bytes().to_vec();
     value.push(u8::from(mark.live));
     tables.put(Table::Meta, LOG_KEY, &value)
 }
 
-/// Notes that the file is of this format, its names folded as this code folds them.
+/// Stores this format and this folding of names.
 pub(super) fn write_format(tables: &Tables<'_>) -> Result<()> {
     tables.put(Table::Meta, FORMAT_KEY, &FORMAT.to_le_bytes())?;
     tables.put(Table::Meta, FOLDING_KEY, &FOLDING)

@@ -60,28 +60,28 @@ pub(crate) struct Store {
     file: Option<OpenFile>,
     /// Where damaged blocks are kept, if it has a path.
     damage_file: Option<DamageFile>,
-    /// Damage that was met elsewhere than in the queue, last.
+    /// The last damage that was met outside the queue.
     damage_met: Mutex<Option<EngineError>>,
-    /// Space for what must be written on a full disk, of a store that has a file.
+    /// Space for essential writes on a full disk, for a store that has a file.
     reserve: Option<Arc<Reserve>>,
     options: StoreOptions,
     /// `None` after an I/O error until the file could be opened again, and after [`Self::close`].
     database: RwLock<Option<Database>>,
     closed: RwLock<bool>,
-    /// Held while a transaction is written.
+    /// Locked while a transaction is written.
     writing: Mutex<()>,
     queue: RwLock<QueueIndex>,
-    /// Where blocks of the queue are appended, unless the table takes them.
+    /// The segments of the queue, unless it is in the table.
     log: Option<SegmentLog>,
-    /// Held while blocks are appended.
+    /// Locked while blocks are appended.
     appending: Mutex<()>,
     /// The count of `queue`, to be read without its lock.
     queued: AtomicU64,
-    /// Another number after each commit that wrote workspaces.
+    /// A number that changes with each commit that wrote workspaces.
     fleet_version: AtomicU64,
-    /// When each instance sent something last, as of the last commit.
+    /// When each instance last sent a record, as of the last commit.
     seen: Mutex<SeenTimes>,
-    /// Held while these are read: of those who ask at the same time one reads.
+    /// Locked while these are read, so that one of several concurrent callers reads.
     reading_seen: Mutex<()>,
     /// The number of the last event that is durable.
     last_event: AtomicU64,
@@ -114,7 +114,7 @@ impl Store {
         Snapshot::open(self.database().as_ref().ok_or_else(closed)?)
     }
 
-    /// Opens the database again where it was given up or the medium failed.
+    /// Opens the database again if it was dropped or the medium failed.
     fn ensure_open(&self) -> Result<()> {
         if self.medium.has_failed() || self.database().is_none() {
             self.reopened(&mut self.database_mut())?;
@@ -128,7 +128,8 @@ impl Store {
         self.ensure_open()?;
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
-        // Nothing is added to the queue in between: who sees a write sees the telemetry that was acknowledged before it.
+        // The lock keeps the queue unchanged between the two, so a reader that sees a write sees the telemetry acknowledged
+        // before it.
         let queue = read(&self.queue);
         let snapshot = Snapshot::open(database)?;
         let blocks = queue.blocks(wanted);
@@ -137,15 +138,15 @@ impl Store {
         Ok((snapshot, blocks))
     }
 
-    /// Drops the database and opens it again: redb refuses all work after an I/O error until then. What either writes
-    /// waits at the gate for the next write.
+    /// Drops the database and opens it again: redb refuses all work after an I/O error until then. Their writes stay at the gate
+    /// until the next write.
     fn reopen(&self) -> Result<()> {
         let mut slot = self.database_mut();
         self.give_up(&mut slot);
         self.reopened(&mut slot).map(drop)
     }
 
-    /// Opens the database again, so that what is read next comes from the medium and not from memory.
+    /// Opens the database again, so that the next read comes from the medium and not from memory.
     pub(crate) fn read_anew(&self) -> Result<()> {
         #[cfg(feature = "cluster")]
         if self.options.is_lazy() {
@@ -157,14 +158,14 @@ impl Store {
 
     fn give_up(&self, slot: &mut Option<Database>) {
         self.medium.close_gate();
-        // It is opened again, and then says what is wrong.
+        // The next access opens the database again and reports the error.
         let _ = caught(|| {
             *slot = None;
             Ok(())
         });
     }
 
-    /// The database, opened again where it was given up or the medium failed, be it under a read.
+    /// The database, opened again if it was dropped or the medium failed, also under a read.
     fn reopened<'s>(&self, slot: &'s mut Option<Database>) -> Result<&'s Database> {
         if slot.is_some() && self.medium.has_failed() {
             self.give_up(slot);
@@ -173,7 +174,7 @@ impl Store {
             if *read(&self.closed) {
                 return Err(closed());
             }
-            // This process wrote the file, and callers shall not wait for all of it to be read.
+            // This process wrote the file, and callers must not wait until all of it is read.
             let options = StoreOptions {
                 trust_file: true,
                 ..self.options
@@ -192,23 +193,23 @@ impl Store {
         slot.as_ref().ok_or_else(closed)
     }
 
-    /// Makes sure that the file is where it was opened, and that no other program wrote to it; with `reads` its header is read as well.
+    /// Checks that the file is where it was opened and that no other program wrote to it; with `reads` it also reads the header.
     pub(crate) fn check_place(&self, reads: bool) -> Result<()> {
         let file = self.file.as_ref();
         file.map_or(Ok(()), |file| file.check(reads))
     }
 
-    /// Whether nothing is ever written.
+    /// Whether the store is read-only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.options.is_read_only()
     }
 
-    /// Telemetry records that wait to be filed.
+    /// Telemetry records that are not filed yet.
     pub(crate) fn queued(&self) -> u64 {
         self.queued.load(Ordering::Acquire)
     }
 
-    /// The same number as long as no workspace is written. Take this before the snapshot it is kept with.
+    /// A number that is the same as long as no workspace is written. Read it before the snapshot to which it belongs.
     pub(crate) fn fleet_version(&self) -> u64 {
         self.fleet_version.load(Ordering::Acquire)
     }
@@ -254,7 +255,7 @@ impl Store {
         Ok(report)
     }
 
-    /// Moves what is stored towards the front of the file and cuts it; returns whether anything moved.
+    /// Compacts the file: moves pages to the front and cuts it; returns whether anything moved.
     pub(crate) fn compact(&self) -> Result<bool> {
         let _one_at_a_time = lock(&self.writing);
         let _usable = self.reserve_for(WriteClass::Essential);
@@ -264,7 +265,7 @@ impl Store {
         database.compact().map_err(from_compaction)
     }
 
-    /// Whether it has a reserve, or can have none.
+    /// Whether it has a reserve, or cannot have one.
     pub(crate) fn has_reserve(&self) -> bool {
         self.is_read_only()
             || self
@@ -284,7 +285,7 @@ impl Store {
         })
     }
 
-    /// Lets what is written take the reserve while the result lives, if it is of that class. The caller alone writes.
+    /// Lets writes of this class take the reserve while the result lives. Only the caller writes.
     fn reserve_for(&self, class: WriteClass) -> Option<Usable<'_>> {
         let reserve = self
             .reserve
@@ -304,8 +305,8 @@ impl Store {
         Ok(left_out)
     }
 
-    /// Copies the store as of the last commit into a backend, which holds nothing yet and which messages call by the name before it. Returns
-    /// how many damaged blocks of the queue were left out.
+    /// Copies the store as of the last commit into an empty backend, which messages call by the name passed with it. Returns the
+    /// number of damaged blocks of the queue that were left out.
     pub(crate) fn copy_into(
         &self,
         backend: (&str, impl StorageBackend),

@@ -1,4 +1,4 @@
-//! Opening what a medium holds: ours, whole, of a format we read. What opening writes waits at the gate.
+//! Opening the store on a medium, if it is ours, whole, and of a format that we read. Writes of opening stay at the gate.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::store::disk::medium::{Medium, panic_text};
 use crate::store::fleet::events;
 use crate::store::fleet::keys::KeyIndex;
 
-/// What an opened medium holds, beside the queue.
+/// The opened store, without its queue.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) keys: KeyIndex,
     pub(super) last_event: u64,
 }
 
-/// Opens what the medium holds, or begins a new store on it, and brings `queue` up to date. The gate is closed when this returns.
+/// Opens the store on the medium, or begins a new one, and updates `queue`. The gate is closed when this returns.
 pub(super) fn open(
     medium: &Medium,
     options: StoreOptions,
@@ -47,7 +47,7 @@ pub(super) fn open(
     })
 }
 
-/// The database alone, of a format we read.
+/// Opens the database alone, of a format that we read.
 pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Database> {
     let new = medium.is_new()?;
     medium.close_gate();
@@ -70,8 +70,8 @@ pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Databas
     })
 }
 
-/// redb opens a file that was closed cleanly without reading it, and repairs one that was not, which compares every
-/// checksum. So the first is compared here.
+/// redb opens a cleanly closed file without reading it, and repairs any other, which compares every checksum. So this compares
+/// the checksums of a closed file.
 fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<Database> {
     let repaired = Arc::new(AtomicBool::new(false));
     let repairs = Arc::clone(&repaired);
@@ -81,15 +81,15 @@ fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<Dat
         .create_with_backend(medium.clone())
         .map_err(from_database)?;
     if compare && !repaired.load(Ordering::Relaxed) {
-        // What it could repair, the map of the free pages, is whole now; nothing that was stored was touched.
+        // redb repaired the map of free pages; stored data was not touched.
         database.check_integrity().map_err(from_database)?;
     }
     Ok(database)
 }
 
-/// Runs redb over bytes that may be damaged: where it panics over them, they are.
+/// Runs redb over bytes that may be damaged: a panic means that they are.
 pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // What `work` was building is dropped; the medium below it is bytes.
+    // The unfinished result of `work` is dropped; the medium below it is only bytes.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         Err(EngineError::caused(
             ErrorKind::Corrupted,
@@ -109,14 +109,14 @@ fn is_empty(database: &Database) -> Result<bool> {
     Ok(tables + multimaps == 0)
 }
 
-/// Makes the tables that older formats do not have.
+/// Creates the tables that older formats lack.
 fn make_tables(database: &Database) -> Result<()> {
     let transaction = database.begin_write().map_err(from_transaction)?;
     open_tables(&transaction)?;
     transaction.commit().map_err(from_commit)
 }
 
-/// Opens every table, which makes it where it is missing, so that no reader meets one that is.
+/// Opens every table, which creates missing ones, so that readers find all tables.
 fn open_tables(transaction: &WriteTransaction) -> Result<()> {
     for table in Table::ALL {
         transaction
@@ -126,20 +126,20 @@ fn open_tables(transaction: &WriteTransaction) -> Result<()> {
     Ok(())
 }
 
-/// Makes every table of a new file.
+/// Creates every table of a new file.
 fn initialise(database: &Database, now: Timestamp) -> Result<()> {
     let transaction = database.begin_write().map_err(from_transaction)?;
     {
         open_tables(&transaction)?;
         let tables = Tables::new(&transaction);
         meta::write_format(&tables)?;
-        // Nothing is too old yet, and a clock that jumps before the first removal has something to be held against.
+        // Nothing is too old yet, and a clock that jumps before the first removal can be compared with this time.
         meta::set_swept(&tables, now)?;
     }
     transaction.commit().map_err(from_commit)
 }
 
-/// Refuses what is no store, and a store of a format that this code does not read.
+/// Refuses a file that is no store, and a store of a format that this code does not read.
 fn check_ours(snapshot: &Snapshot) -> Result<()> {
     const FOREIGN: &str = "the file is a redb database, but not a finished deskfleet store; it was left untouched: name \
                            another path, or restore a backup";

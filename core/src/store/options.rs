@@ -8,15 +8,15 @@ use crate::timestamp::Timestamp;
 pub(crate) struct StoreOptions {
     /// redb's page cache, in bytes.
     pub(crate) cache_bytes: usize,
-    /// In how many steps a commit becomes durable.
+    /// The steps in which a commit becomes durable.
     pub(crate) commit_phases: CommitPhases,
     /// Whether each commit also saves the allocator state.
     pub(crate) quick_repair: bool,
-    /// Whether the checksums of a file are left alone when it is opened.
+    /// Whether opening skips the checksums of the file.
     pub(crate) trust_file: bool,
     /// When what is written becomes durable.
     pub(crate) writing: Writing,
-    /// Where the queue is kept, of a store that is opened by its path.
+    /// Where the queue of a store that is opened by its path is.
     pub(crate) queue_storage: QueueStorage,
     /// The time, for a file that begins now.
     pub(crate) now: Timestamp,
@@ -25,11 +25,11 @@ pub(crate) struct StoreOptions {
 /// When what is written becomes durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writing {
-    /// Nothing is ever written.
+    /// The store is read-only.
     Never,
     /// With each commit.
     Synced,
-    /// Later, as it is durable elsewhere.
+    /// Later, because the log has it.
     #[cfg(feature = "cluster")]
     Lazy,
 }

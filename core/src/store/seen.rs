@@ -1,14 +1,13 @@
-//! When each instance sent something last, in memory: the times of the rows of `latest`, which each commit keeps true. A question
+//! When each instance last sent a record, in memory: the times of the rows of `latest`, which each commit updates. A question
 //! counts them; reading all rows again after each filing would take tens of milliseconds for a large fleet.
 
 use std::cmp::Ordering;
 
-/// Times that are not in order yet, up to which nothing is sorted, however few instances there are; or that commits leave while the rows
-/// are read.
+/// The number of unsorted times up to which nothing is sorted, or that commits add while the rows are read.
 const CHANGES_KEPT: usize = 1024;
 const CHANGES_WHILE_READ_MAX: usize = 1 << 20;
 
-/// What a transaction changes; times as [`Timestamp::ordered_ticks`](crate::timestamp::Timestamp::ordered_ticks).
+/// The changes of a transaction; times as [`Timestamp::ordered_ticks`](crate::timestamp::Timestamp::ordered_ticks).
 #[derive(Debug, Default)]
 pub(super) struct SeenChanges {
     removed: Vec<u64>,
@@ -16,7 +15,7 @@ pub(super) struct SeenChanges {
 }
 
 impl SeenChanges {
-    /// A row has the time `after` where it had `before`; `None` where there is no row.
+    /// A row has the time `after` and had `before`; `None` without a row.
     pub(super) fn record_change(&mut self, before: Option<u64>, after: Option<u64>) {
         if before != after {
             self.removed.extend(before);
@@ -40,16 +39,16 @@ pub(super) struct SeenTimes {
     state: State,
     /// In order.
     times: Vec<u64>,
-    /// What was committed since.
+    /// The changes committed since.
     changes: SeenChanges,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nobody asked yet, or the file was opened again.
+    /// The times were never read, or the file was opened again.
     #[default]
     Unknown,
-    /// The rows are being read, as of some commit; what is committed after it is in the changes.
+    /// The rows are being read, as of some commit; the changes have later commits.
     Reading,
     Known,
 }
@@ -63,7 +62,7 @@ impl SeenTimes {
         };
     }
 
-    /// Takes over the times of the rows that were read, in any order, unless they were forgotten meanwhile.
+    /// Sets the times that were read from the rows, in any order, unless they were dropped meanwhile.
     pub(super) fn fill(&mut self, times: Vec<u64>) {
         if self.state == State::Reading {
             self.state = State::Known;
@@ -72,12 +71,12 @@ impl SeenTimes {
         }
     }
 
-    /// Forgets all: what is in the file is not known any more.
+    /// Drops all times: the contents of the file are not known any more.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Adds what was committed.
+    /// Adds the changes of a commit.
     pub(super) fn commit(&mut self, changes: SeenChanges) {
         if self.state == State::Unknown {
             return;
@@ -92,7 +91,7 @@ impl SeenTimes {
         }
     }
 
-    /// How many are later than each of `bounds`; `None` where the rows must be read first.
+    /// The number of times later than each of `bounds`; `None` if the rows must be read first.
     pub(super) fn later_than<const N: usize>(&mut self, bounds: [u64; N]) -> Option<[u64; N]> {
         if self.state != State::Known {
             return None;
@@ -103,7 +102,7 @@ impl SeenTimes {
         Some(bounds.map(|bound| later(bound) as u64))
     }
 
-    /// One pass over all times: cheaper than to find the place of each change.
+    /// One pass over all times is cheaper than a search for each change.
     fn put_in_order(&mut self) {
         let SeenChanges {
             mut removed,

@@ -93,20 +93,20 @@ pub(crate) type KeyRange<'k> = (Bound<&'k [u8]>, Bound<&'k [u8]>);
 /// Everything.
 pub(crate) const ALL_KEYS: KeyRange<'static> = (Bound::Unbounded, Bound::Unbounded);
 
-/// The keys after `key`; all of them where there is none.
+/// The keys after `key`; all keys without one.
 pub(crate) fn after_key<K: AsRef<[u8]> + ?Sized>(key: Option<&K>) -> KeyRange<'_> {
     let start = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_ref()));
     (start, Bound::Unbounded)
 }
 
-/// The keys from `from` on to before `before`; none where those end before they begin.
+/// The keys from `from` to before `before`; none if the range is reversed.
 pub(crate) fn key_range<'k>(from: Option<&'k [u8]>, before: Option<&'k [u8]>) -> KeyRange<'k> {
     let from = from.unwrap_or_default();
     let end = before.map_or(Bound::Unbounded, |before| Bound::Excluded(before.max(from)));
     (Bound::Included(from), end)
 }
 
-/// The number that the key of a row is.
+/// The number in the key of a row.
 pub(super) fn row_number(key: &[u8]) -> Result<u64> {
     key.try_into()
         .map(u64::from_be_bytes)
@@ -128,7 +128,7 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
 /// Whether a scan goes on.
 pub(crate) type Step = ControlFlow<()>;
 
-/// What a scan calls with each key and value.
+/// The function that a scan calls with each key and value.
 type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<Step> + 'v;
 
 /// Reads tables: a [`Snapshot`] as of the last commit, or the [`Tables`] of the transaction being written.
@@ -176,7 +176,7 @@ pub(crate) trait Read {
     }
 }
 
-// One compiled copy of these for each kind of table, not one for each caller: the WebAssembly module is smaller by it.
+// There is one compiled copy for each kind of table and not one for each caller, so the WebAssembly module is smaller.
 
 #[inline(never)]
 fn find<'t>(
@@ -207,7 +207,7 @@ fn walk(
     Ok(())
 }
 
-/// The tables that were opened so far, each when it is first touched.
+/// The tables opened so far, each at its first use.
 struct Opened<T>([OnceCell<T>; Table::ALL.len()]);
 
 impl<T> Opened<T> {
@@ -273,20 +273,20 @@ type OpenTable<'t> = RefCell<redb::Table<'t, Bytes, Bytes>>;
 pub(crate) struct Tables<'t> {
     transaction: &'t WriteTransaction,
     opened: Opened<OpenTable<'t>>,
-    /// Whether anything was written: a transaction that wrote nothing needs no commit.
+    /// Whether anything was written: a transaction without writes needs no commit.
     pub(super) written: Cell<bool>,
     /// Whether a workspace was written.
     pub(super) fleet_written: Cell<bool>,
-    /// What the memory beside the file takes over once the transaction is durable.
+    /// Changes of the memory beside the file, applied once the transaction is durable.
     pub(super) effects: Effects,
 }
 
-/// What a transaction changes in memory when, and only when, it is durable.
+/// The changes of a transaction in memory, applied only once it is durable.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     /// Blocks added and removed.
     pub(super) queue: QueueChanges,
-    /// How the times in rows of `latest` were changed.
+    /// Changes of the times in rows of `latest`.
     pub(super) seen: RefCell<SeenChanges>,
     /// The number of the last event that was appended.
     pub(super) last_event: Option<u64>,
@@ -314,12 +314,12 @@ impl<'t> Tables<'t> {
         self.opened.get(table, || open().map(RefCell::new))
     }
 
-    /// Stores `value` at `key`, over what is there.
+    /// Stores or replaces `value` at `key`.
     pub(crate) fn put(&self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         self.replace(table, key, Some(value), &mut |_| ()).map(drop)
     }
 
-    /// Stores `value` at `key`, or removes `key` where that is `None`; shows `old` what was there, and returns whether anything was.
+    /// Stores `value` at `key`, or removes `key` for `None`. Calls `old` with the old value, and returns whether there was one.
     pub(super) fn replace(
         &self,
         table: Table,
@@ -347,7 +347,7 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
-    /// Removes the first entries of a range, no more than `max`; returns whether there may be others.
+    /// Removes the first entries of a range, at most `max`; returns whether there may be more.
     pub(super) fn remove_some(
         &self,
         table: Table,

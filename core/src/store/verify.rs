@@ -1,4 +1,4 @@
-//! Checking a store: every value can be read, and the tables agree. What cannot be read is named, and the rest goes on.
+//! Checking a store: every value can be read, and the tables agree. It names what cannot be read, and continues with the rest.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use super::telemetry::{history, queue, recent};
 use crate::store::fleet::{audit, events, keys, pending, workspaces};
 use crate::store::meta;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub struct CheckReport {
     pub problems: Vec<String>,
     /// Workspaces, those no longer listed included.
     pub workspaces: u64,
-    /// Telemetry records that wait.
+    /// Telemetry records in the queue.
     pub queued_records: u64,
     /// Telemetry records filed.
     pub history_records: u64,
@@ -99,7 +99,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
     }
 }
 
-/// The rows of the audit, and the number of the last.
+/// The count of audit rows, and the number of the last.
 fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
     let (mut rows, mut last) = (0, None);
     audit::scan_after(read, None, &mut |row| {
@@ -110,7 +110,7 @@ fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
     Ok((rows, last))
 }
 
-/// The events, and the number of the last.
+/// The count of events, and the number of the last.
 fn all_events(read: &impl Read) -> Result<(u64, Option<u64>)> {
     let (mut rows, mut last) = (0, None);
     events::scan_after(read, 0, &mut |event| {
@@ -121,7 +121,7 @@ fn all_events(read: &impl Read) -> Result<(u64, Option<u64>)> {
     Ok((rows, last))
 }
 
-/// What a person calls the row of `table` at `key`.
+/// The name of the row of `table` at `key`, for a person.
 fn row_name(table: Table, key: &[u8]) -> String {
     let number = || key.try_into().map(u64::from_be_bytes).unwrap_or_default();
     let text = || String::from_utf8_lossy(key);
@@ -189,8 +189,7 @@ struct Check<'r, R> {
 }
 
 impl<'r, R: Read> Check<'r, R> {
-    /// Looks at one table; a failure, or a panic of redb over damaged pages, is a problem of that table at the place
-    /// where it was met.
+    /// Checks one table; a failure, or a panic of redb over damaged pages, is a problem of that table at that position.
     fn table<T: Default>(
         &mut self,
         name: &str,
@@ -209,7 +208,7 @@ impl<'r, R: Read> Check<'r, R> {
     }
 }
 
-/// Reads, and remembers where.
+/// A reader that remembers its position.
 struct Watched<'r, R> {
     read: &'r R,
     last: RefCell<Option<(Table, Vec<u8>)>>,
@@ -220,7 +219,7 @@ impl<R> Watched<'_, R> {
         self.last.replace(Some((table, key.to_vec())));
     }
 
-    /// Where it was read last.
+    /// The position of the last read.
     fn position(&self) -> String {
         match &*self.last.borrow() {
             None => "before its first row".to_owned(),

@@ -1,8 +1,8 @@
 //! Group commit: all that is pending goes into one transaction, one sync, then every ticket resolves.
 //!
-//! A caller that finds the writer free leads: it takes all that is pending, commits it and wakes the others. What arrives in the
-//! meantime is the next batch; when a batch ends, a thread that blocks for the next one is asked to lead it, and where none
-//! does, every future that was polled is woken, and the first of them leads. A future that was never polled is never asked.
+//! A caller that finds the writer free leads: it takes all pending submissions, commits them and wakes the others. Submissions
+//! that arrive in the meantime are the next batch. When a batch ends, a thread that blocks for the next one is asked to lead it;
+//! if there is none, every polled future is woken, and the first of them leads. A future that was never polled is never asked.
 //! There is no timer: the commit in progress is the clock, and a lone submission is committed at once.
 
 mod ticket;
@@ -23,40 +23,40 @@ pub(crate) struct Writer<M, O> {
     waiting: Mutex<PendingBatch<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
-    /// Whether others than a thread of the engine's own may lead. Set with `waiting` locked.
+    /// Whether callers may lead beside the engine's own threads. It is set with `waiting` locked.
     callers_lead: AtomicBool,
     own_threads: Arc<OwnThreads>,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
 
-/// Tickets register for an outcome under the lock of this: the caller that ends leading sees each of them, or they see that nobody
+/// Tickets register for an outcome under this lock: the caller that ends leading sees each of them, or they see that nobody
 /// leads.
 #[derive(Debug)]
 struct PendingBatch<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
     thread: Thread,
-    /// Threads of the engine's own that wait for a caller: as long as there are some, callers lead too.
+    /// The engine's own threads that wait for a caller: while there are some, callers lead too.
     out: usize,
     closed: bool,
 }
 
-/// A thread of the engine's own, which leads; no other is asked to.
+/// The engine's own thread, which always leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Thread {
     None,
     Busy,
-    /// Waits to be notified of a submission: a system call, which a busy one does not need.
+    /// Whether it waits for a notification: notifying takes a system call, which a busy thread does not need.
     Waits,
 }
 
-/// The threads of an engine's own, by [`this_thread`], at most one for each of its two writers. Each may lead in both, as its observer
-/// may write: were it to wait for the other, whose observer writes as well, both would wait for ever.
+/// Ids of the engine's commit threads, by [`this_thread`], at most one for each of its two writers. Such a thread may commit in
+/// either lane; otherwise two observers that write could deadlock.
 #[derive(Debug)]
 pub(crate) struct OwnThreads([OwnThread; 2]);
 
-/// One of them, and whether it waits for a caller.
+/// The id of one thread, and whether it waits for a caller.
 #[derive(Debug)]
 struct OwnThread {
     number: AtomicUsize,
@@ -84,7 +84,7 @@ impl OwnThreads {
         }
         let (order, this) = (Ordering::Relaxed, this_thread());
         let add = |number: &AtomicUsize| number.compare_exchange(NO_THREAD, this, order, order);
-        // At the first free place.
+        // The first free slot takes it.
         let _ = self.0.iter().find(|place| add(&place.number).is_ok());
     }
 
@@ -95,35 +95,35 @@ impl OwnThreads {
             .find(|place| place.number.load(Ordering::Relaxed) == this)
     }
 
-    /// Notes that this thread waits for a caller; returns false where it did so before, or is none of them.
+    /// Records that this thread waits for a caller; returns false if it does already, or is not one of them.
     pub(crate) fn step_out(&self) -> bool {
         self.this()
             .is_some_and(|place| !place.is_out.swap(true, Ordering::Relaxed))
     }
 
-    /// Notes that this thread leads again; returns whether it had stepped out.
+    /// Records that this thread leads again; returns whether it had stepped out.
     pub(crate) fn step_in(&self) -> bool {
         self.this()
             .is_some_and(|place| place.is_out.swap(false, Ordering::Relaxed))
     }
 
-    /// Whether this thread is one.
+    /// Whether this thread is one of them.
     pub(crate) fn has_this(&self) -> bool {
         self.this().is_some()
     }
 }
 
-/// What to do for an outcome.
+/// The next step of a caller that wants an outcome.
 #[derive(Debug)]
 pub(crate) enum Turn<'w, M, O: Clone> {
-    /// Nothing more: here it is.
+    /// Take the outcome.
     Outcome(O),
-    /// To commit this batch and ask again.
+    /// Commit this batch and ask again.
     Lead(Vec<M>, Batch<'w, M, O>),
 }
 
 impl<'w, M, O: Clone> Turn<'w, M, O> {
-    /// The outcome, or the batch to commit as `work`.
+    /// The outcome, or the batch to commit, made by `work`.
     pub(crate) fn or_lead<W>(
         self,
         work: impl FnOnce(Vec<M>, Batch<'w, M, O>) -> W,
@@ -135,8 +135,8 @@ impl<'w, M, O: Clone> Turn<'w, M, O> {
     }
 }
 
-/// A batch being committed; nobody else leads until it is dropped. However it ends, each owner gets an outcome: what a
-/// panic leaves unresolved is resolved as lost.
+/// A batch being committed; no other caller leads until it is dropped. Each owner gets an outcome however it ends: after a panic
+/// the unresolved ones are resolved as lost.
 #[derive(Debug)]
 pub(crate) struct Batch<'w, M, O: Clone> {
     writer: &'w Writer<M, O>,
@@ -144,7 +144,7 @@ pub(crate) struct Batch<'w, M, O: Clone> {
 }
 
 impl<M, O: Clone> Batch<'_, M, O> {
-    /// Hands the outcomes over, in the order of the submissions. The writer stays taken until the batch is dropped.
+    /// Delivers the outcomes, in the order of the submissions. The writer stays taken until the batch is dropped.
     pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = O>) {
         // Outcomes first: a slot is only taken when there is one for it.
         for (outcome, slot) in outcomes.into_iter().zip(self.slots.by_ref()) {
@@ -165,7 +165,7 @@ impl<M, O: Clone> Drop for Batch<'_, M, O> {
 }
 
 impl<M, O: Clone> Writer<M, O> {
-    /// A writer with nothing waiting. With `has_thread` only `own_threads` commit. `lost` is the outcome of a submission whose
+    /// A writer with nothing pending. With `has_thread` only `own_threads` commit. `lost` is the outcome of a submission whose
     /// commit panicked.
     pub(crate) fn new(has_thread: bool, own_threads: Arc<OwnThreads>, lost: fn() -> O) -> Self {
         Self {
@@ -187,7 +187,7 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// Adds a submission to those that are pending.
+    /// Adds a submission to the pending ones.
     pub(crate) fn submit(&self, submission: M) -> Ticket<O> {
         let slot = Arc::new(Slot::default());
         let mut waiting = lock(&self.waiting);
@@ -204,8 +204,8 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// Takes all that is pending, if there is something, nobody commits now, and no other thread is there to. The caller commits
-    /// it and resolves the batch; until that is dropped nobody else leads.
+    /// Takes all pending submissions, unless there are none, another caller commits, or only the engine's own threads may. The
+    /// caller commits and resolves the batch; until that is dropped no other caller leads.
     pub(crate) fn lead(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         self.take(&mut lock(&self.waiting))
     }
@@ -224,7 +224,7 @@ impl<M, O: Clone> Writer<M, O> {
         Some((submissions, batch))
     }
 
-    /// Waits for work, for a thread of the engine's own; `None` once [`Self::close`] was called and nothing waits.
+    /// Waits for the next batch, for the engine's own thread; `None` once [`Self::close`] was called and nothing is pending.
     pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         self.own_threads.add();
         loop {
@@ -243,7 +243,7 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// Blocks until the outcome is there or this thread is to lead.
+    /// Blocks until the outcome is there or this thread must lead.
     pub(crate) fn wait(&self, ticket: &mut Ticket<O>) -> Turn<'_, M, O> {
         loop {
             if let Some(outcome) = ticket.outcome() {
@@ -257,8 +257,8 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// As [`Self::wait`] for a future: where it would block, `waker` is called when it should be polled again. Without
-    /// `may_lead` it never is to lead.
+    /// As [`Self::wait`] for a future: where it would block, `waker` is called when it should be polled again. Without `may_lead`
+    /// it never leads.
     pub(crate) fn poll(
         &self,
         ticket: &mut Ticket<O>,
@@ -266,7 +266,7 @@ impl<M, O: Clone> Writer<M, O> {
         may_lead: bool,
     ) -> Poll<Turn<'_, M, O>> {
         if !self.may_lead() {
-            // Without the lock that all share. Where callers lead by now, this one may have registered too late to be asked.
+            // This runs without the shared lock. If callers lead by now, this one may have registered too late to be asked.
             let registered = ticket.register(waker);
             if registered.is_ready() || !self.may_lead() {
                 return registered.map(Turn::Outcome);
@@ -282,19 +282,19 @@ impl<M, O: Clone> Writer<M, O> {
         ticket.register(waker).map(Turn::Outcome)
     }
 
-    /// Where something waits and no thread leads, asks those who wait for it by now.
+    /// If submissions are pending and no thread leads, asks their waiters to lead.
     fn ask_to_lead(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         if waiting.leading || waiting.batch.is_empty() {
             return;
         }
         if waiting.thread != Thread::None {
-            // After a caller that led, any of those who wait may be the one that can.
+            // After a caller has led, any waiter may be the one that can lead next.
             if !self.own_threads.has_this() {
                 return self.wake_all(waiting);
             }
             return self.tell_thread(waiting);
         }
-        // A thread that blocks is sure to come. A future may be left alone by its task, so all are woken.
+        // A blocking thread certainly leads. A future may have been abandoned by its task, so all futures are woken.
         let slots = || waiting.batch.iter().map(|(_, slot)| slot);
         if slots().any(|slot| slot.ask_thread()) {
             return;
@@ -304,7 +304,7 @@ impl<M, O: Clone> Writer<M, O> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Has all who wait for what is pending look again whether they may lead.
+    /// Wakes all waiters of pending submissions, so that they check again whether they may lead.
     fn wake_all(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         let mut wakers = Vec::new();
         for (_, slot) in &waiting.batch {
@@ -323,7 +323,7 @@ impl<M, O: Clone> Writer<M, O> {
         self.wake_all(waiting);
     }
 
-    /// The thread that let them leads again.
+    /// The thread that let callers lead takes over again.
     pub(crate) fn callers_have_led(&self) {
         let mut waiting = lock(&self.waiting);
         waiting.out -= 1;
@@ -332,7 +332,7 @@ impl<M, O: Clone> Writer<M, O> {
             .store(waiting.out > 0 || !has_thread, Ordering::Release);
     }
 
-    /// Lets the thread end once nothing waits; from then on callers lead.
+    /// Lets the thread end once nothing is pending; from then on callers lead.
     pub(crate) fn close(&self) {
         let mut waiting = lock(&self.waiting);
         self.callers_lead.store(true, Ordering::Release);
@@ -342,7 +342,7 @@ impl<M, O: Clone> Writer<M, O> {
         self.ask_to_lead(waiting);
     }
 
-    /// Whether this thread may lead. Those of the engine's own come here as well, when their observer writes.
+    /// Whether this thread may lead. The engine's own threads come here too, when their observer writes.
     fn may_lead(&self) -> bool {
         self.callers_lead.load(Ordering::Acquire) || self.own_threads.has_this()
     }

@@ -16,11 +16,11 @@ use super::{Store, WriteFailure, closed};
 use crate::store::fleet::keys::KeyIndex;
 
 impl Store {
-    /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable. Its `class` is that of the first of its writes that
-    /// gives way.
+    /// Runs `work` in one transaction; its writes are durable when this returns `Ok`. `class` is the class of its first write
+    /// that is refused as space shrinks.
     ///
-    /// An error of `work` leaves nothing behind, nor does one of the medium, now or after a crash, unless it is
-    /// [`ErrorKind::Indeterminate`]: then all of it may be there or nothing. After an error of the medium the file is opened again.
+    /// After an error of `work` or of the medium nothing of it takes effect, now or after a crash, unless the error is
+    /// [`ErrorKind::Indeterminate`]: then all of it does or nothing. After an error of the medium the file is opened again.
     pub(crate) fn write<R>(
         &self,
         class: WriteClass,
@@ -33,7 +33,7 @@ impl Store {
         self.try_write(work).map_err(|error| self.failed(error))
     }
 
-    /// What the error of a transaction means, after which the file is opened again if the medium failed.
+    /// Converts the error of a transaction; the file is opened again if the medium failed.
     fn failed(&self, error: EngineError) -> WriteFailure {
         let medium_failed = matches!(
             error.kind(),
@@ -48,7 +48,7 @@ impl Store {
         WriteFailure { error, reopened }
     }
 
-    /// Makes durable what was committed lazily.
+    /// Makes lazy commits durable.
     #[cfg(feature = "cluster")]
     pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
         let _one_at_a_time = lock(&self.writing);
@@ -66,7 +66,7 @@ impl Store {
         synced.map_err(|error| self.failed(error))
     }
 
-    /// The same in a store that is only read: what `work` writes stays in memory.
+    /// The same in a read-only store: the writes of `work` stay in memory.
     pub(crate) fn write_in_memory<R>(
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
@@ -75,14 +75,14 @@ impl Store {
         self.try_write(work)
     }
 
-    /// Makes sure of an open database whose writes reach the medium.
+    /// Makes sure that a database is open and that its writes reach the medium.
     pub(super) fn open_gate(&self) -> Result<()> {
         if self.options.is_read_only() {
             let message = "the store was opened for reading only";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
         self.ensure_open()?;
-        // Nobody opens the database again meanwhile.
+        // The lock keeps others from opening the database again meanwhile.
         let _open = self.database();
         if self.medium.is_gated() {
             self.medium.open_gate()
@@ -91,7 +91,7 @@ impl Store {
         }
     }
 
-    /// Makes sure that all that can be read is durable: what a failed commit left in doubt is written again first.
+    /// Makes everything readable durable: writes in doubt after a failed commit are written again first.
     pub(crate) fn confirm(&self) -> Result<()> {
         if !self.options.is_read_only() && (self.medium.has_failed() || self.medium.is_gated()) {
             self.open_gate()?;
@@ -132,8 +132,8 @@ impl Store {
         Ok(result)
     }
 
-    /// Makes a transaction durable, and then changes the memory beside the file. Not a part of [`Self::try_write`], of which
-    /// there is a compiled copy for each kind of work.
+    /// Makes a transaction durable, and then changes the memory beside the file. It is not a part of [`Self::try_write`], which
+    /// is compiled for each kind of work.
     fn commit(
         &self,
         database: &Database,
@@ -159,7 +159,7 @@ impl Store {
             let mut keys = write(&self.keys);
             *keys = KeyIndex::rebuild(&snapshot, &keys)?;
         }
-        // After the keys: whom an event wakes sees them as it left them.
+        // Events come after the keys, so that a woken stream sees the keys of its event.
         if let Some(last_event) = effects.last_event {
             self.last_event.store(last_event, Ordering::Release);
         }

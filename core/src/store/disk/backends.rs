@@ -1,4 +1,4 @@
-//! What a store can be kept on. A host wraps one of these, or implements [`StorageBackend`] itself, and hands it to
+//! Backends for a store. A host wraps one of these, or implements [`StorageBackend`] itself, and passes it to
 //! [`EngineBuilder::open_backend`](crate::EngineBuilder::open_backend).
 
 use std::fmt;
@@ -16,55 +16,55 @@ use crate::locks::{read, write};
 ///
 /// Any thread calls these at any time; a segment is written by one at a time. The lock of the store guards the folder as well.
 pub trait SegmentFolder: fmt::Debug + Send + Sync + 'static {
-    /// Makes the folder where it is not there yet; durable when this returns.
+    /// Creates the folder if it is missing; durable when this returns.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// The folder cannot be created.
     fn create(&self) -> io::Result<()>;
 
-    /// The numbers of the segments in it; `None` where there is no folder.
+    /// The numbers of the segments in it; `None` without a folder.
     ///
     /// # Errors
     /// When it cannot be read.
     fn list(&self) -> io::Result<Option<Vec<u32>>>;
 
-    /// Opens a segment, made where it is not there yet; its name is durable when this returns.
+    /// Opens a segment, or creates it; its name is durable when this returns.
     ///
     /// # Errors
     /// When it cannot be opened or made.
     fn open(&self, number: u32) -> io::Result<Box<dyn StorageBackend>>;
 
-    /// Removes a segment; durable when this returns. Where it is still open it can be read on.
+    /// Removes a segment; durable when this returns. A segment that is still open stays readable.
     ///
     /// # Errors
     /// When it cannot be removed.
     fn remove(&self, number: u32) -> io::Result<()>;
 
-    /// Removes the folder, which holds no segment any more.
+    /// Removes the folder, which has no segment any more.
     ///
     /// # Errors
     /// When it cannot be removed.
     fn remove_folder(&self) -> io::Result<()>;
 
-    /// Makes sure that a segment which is open is still in the folder under its number. Called before each write to it: what is written to
-    /// a file that was removed is lost.
+    /// Checks that an open segment is still in the folder under its number. It is called before each write: a write to a removed
+    /// file is lost.
     ///
     /// # Errors
-    /// When it is not, or the folder is not.
+    /// The segment or the folder is missing.
     fn check(&self, number: u32) -> io::Result<()>;
 }
 
 /// Bytes that are allocated together.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// A store in memory. What was never written takes none: a new engine about 130 KiB, though its file is 1.1 MiB long.
+/// A store in memory. Unwritten ranges take no memory: a new engine takes about 130 KiB, though its file is 1.1 MiB long.
 #[derive(Default)]
 pub struct MemoryBackend(RwLock<Memory>);
 
 #[derive(Default)]
 struct Memory {
     length: usize,
-    /// `None` where there are only zeros.
+    /// `None` for a chunk of zeros.
     chunks: Vec<Option<Box<[u8]>>>,
 }
 
@@ -77,8 +77,8 @@ impl MemoryBackend {
 }
 
 impl Memory {
-    /// Splits `bytes` bytes at `offset` where chunks meet, and gives each piece to `each`: the chunk, the place in it, and the
-    /// place in the whole.
+    /// Splits `bytes` bytes at `offset` at the ends of chunks, and calls `each` with each piece: the chunk, the range in it, and
+    /// the range in the whole.
     fn pieces(
         &self,
         offset: u64,
@@ -125,7 +125,7 @@ impl StorageBackend for MemoryBackend {
         memory
             .chunks
             .resize_with(length.div_ceil(CHUNK_BYTES), || None);
-        // What is cut off is zero when the store grows again.
+        // The bytes cut off are zero when the store grows again.
         if let Some(Some(last)) = memory.chunks.get_mut(length / CHUNK_BYTES) {
             last.get_mut(length % CHUNK_BYTES..)
                 .unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Blocks of the queue that cannot be read any more: they are kept for a person, and the queue goes on without them.
+//! Unreadable blocks of the queue: they are kept for a person, and the queue goes on without them.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -14,10 +14,10 @@ use crate::store::disk::file::{for_owner, sync_folder_of};
 use crate::store::failure::unavailable;
 use crate::store::telemetry::segments::Available;
 
-/// What follows the name of the store in that of the file.
+/// The suffix of the file, after the name of the store.
 const SUFFIX: &str = "-damaged";
 
-/// Bytes by which the lines of one block may differ: by where it was, and what was known of it.
+/// Bytes by which two lines of one block may differ, in its place and what was known of it.
 const LINE_BYTES_MORE: u64 = 64 * 1024;
 
 /// A block that cannot be read.
@@ -25,13 +25,13 @@ const LINE_BYTES_MORE: u64 = 64 * 1024;
 pub(crate) struct Damaged {
     pub(crate) number: u64,
     pub(crate) is_in_table: bool,
-    /// Where it was.
+    /// Its place.
     pub(crate) place: String,
     /// The records in it; 0 where that is unknown.
     pub(crate) records: u64,
     /// When the first of them was received.
     pub(crate) received_at: Option<Timestamp>,
-    /// Its bytes as they were read last.
+    /// Its bytes at the last read.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -59,7 +59,7 @@ impl Damaged {
         line.push_str("\"}\n");
     }
 
-    /// What its line begins and ends with, whatever was known of it besides.
+    /// The begin and the end of its line, which do not depend on what was known of it.
     fn ends(&self) -> (String, String) {
         let mut end = "\"bytes\":\"".to_owned();
         self.push_bytes(&mut end);
@@ -67,8 +67,8 @@ impl Damaged {
     }
 }
 
-/// The file beside the store to which damaged blocks are appended, a line of JSON each. As long as it is there, the store says that it
-/// is damaged.
+/// The file beside the store to which damaged blocks are appended, a line of JSON each. While the file exists, the store reports
+/// damage.
 #[derive(Debug)]
 pub(in crate::store) struct DamageFile {
     /// Not on WebAssembly.
@@ -77,7 +77,7 @@ pub(in crate::store) struct DamageFile {
 }
 
 impl DamageFile {
-    /// That of the store at `path`, which is there.
+    /// The file beside the existing store at `path`.
     pub(in crate::store) fn beside(available: Available, path: &Path) -> io::Result<Self> {
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);
@@ -87,7 +87,7 @@ impl DamageFile {
         })
     }
 
-    /// What there is to say while it is there.
+    /// The error while the file exists.
     pub(in crate::store) fn problem(&self) -> Option<String> {
         let bytes = fs::symlink_metadata(&self.path).ok()?.len();
         let path = self.path.display();
@@ -97,7 +97,7 @@ impl DamageFile {
         ))
     }
 
-    /// Appends blocks that it does not hold yet, durable when this returns.
+    /// Appends the blocks that it lacks; durable when this returns.
     fn append(&self, damaged: &[Damaged]) -> io::Result<()> {
         let opened = for_owner()
             .read(true)
@@ -107,7 +107,7 @@ impl DamageFile {
         let mut file = opened?;
         let mut lines: Vec<_> = damaged.iter().map(|it| (it.line(), it.ends())).collect();
         let longest = lines.iter().map(|(line, _)| line.len()).max();
-        // What is longer is none of them; somebody else may have written it.
+        // A longer line is not of these blocks; another program may have written it.
         let longest = longest.unwrap_or_default() as u64 + LINE_BYTES_MORE;
         // A crash may have come before the block was removed from the queue, or in the middle of a line.
         let (mut reader, mut held, mut length) = (BufReader::new(&file), Vec::new(), 0);
@@ -145,8 +145,8 @@ fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Store {
-    /// Keeps damaged blocks in the file beside the store, durable when this returns; returns whether. A store without such a file keeps
-    /// them in the table, in the transaction that removes them from the queue.
+    /// Keeps damaged blocks in the file beside the store, durable when this returns. Returns false for a store without such a
+    /// file, which keeps them in the table, in the transaction that removes them from the queue.
     pub(crate) fn set_aside(&self, damaged: &[Damaged]) -> Result<bool> {
         if damaged.is_empty() {
             return Ok(true);
@@ -168,7 +168,7 @@ impl Store {
         appended.map(|()| true)
     }
 
-    /// What is known to be damaged, until a person has seen to it.
+    /// The known damage, until a person acknowledges it.
     pub(crate) fn damage(&self) -> Result<()> {
         let met = || lock(&self.damage_met).clone();
         let problem = self
@@ -180,7 +180,7 @@ impl Store {
         problem.or_else(met).map_or(Ok(()), Err)
     }
 
-    /// Notes an error that was met, if it is one of damage: of the file itself, which stays damaged until it is opened again.
+    /// Records an error of damage to the file itself, which counts as damaged until it is opened again.
     pub(crate) fn note_damage(&self, error: &EngineError) {
         if error.kind() == ErrorKind::Corrupted {
             *lock(&self.damage_met) = Some(error.clone());

@@ -15,7 +15,7 @@ use crate::store::disk::file_of_process::FileOfProcess;
 use crate::store::disk::watch::FileWatch;
 use crate::store::failure::{already_open, is_full};
 
-/// Device and inode of a file, where the system has them.
+/// Device and inode of a file, if the system has them.
 pub(in crate::store) type FileId = Option<(u64, u64)>;
 
 /// The files that stores of this process have open, for the message to a caller that opens one again.
@@ -44,15 +44,15 @@ pub(in crate::store) struct OpenFile {
 impl OpenFile {
     fn from_file(path: &Path, file: &File) -> io::Result<Self> {
         Ok(Self {
-            // The folder that it is relative to may change.
+            // The path is made absolute, because the working directory may change.
             path: absolute(path)?,
             id: file_id(&file.metadata()?),
             watch: Arc::new(FileWatch::new(file.try_clone()?, file.try_clone()?)?),
         })
     }
 
-    /// Refuses a path where no file is any more, or another one, and a file that another program wrote to: one that changed its length or
-    /// the time of its last change and, where `reads` is set, one that changed its header.
+    /// Refuses a path without a file or with another file, and a file that another program wrote to: its length or time of last
+    /// change differs or, with `reads`, its header.
     pub(in crate::store) fn check(&self, reads: bool) -> Result<()> {
         let path = self.path.display();
         let mut found = None;
@@ -103,7 +103,7 @@ impl Drop for OpenFile {
     }
 }
 
-/// Opens the file at `path`, or creates it, and hands it to `open`. A file that it created is removed again when that fails.
+/// Opens the file at `path`, or creates it, and passes it to `open`. If that fails, a created file is removed again.
 pub(in crate::store) fn open<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
@@ -114,7 +114,7 @@ pub(in crate::store) fn open<T>(
     let (file, new) = match created {
         Ok(file) => (Ok(file), true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // A link may point to a file that is still to be made.
+            // A link may point to a missing file.
             (options.create(true).truncate(false).open(path), false)
         }
         Err(error) => (Err(error), false),
@@ -122,9 +122,9 @@ pub(in crate::store) fn open<T>(
     let file = file.map_err(|error| cannot_open(path, error))?;
     let opened = opened(path, file, false, open);
     match &opened {
-        // The store is open and usable; that its name may not outlive a power cut would be no reason to refuse it.
+        // The store is open and usable, although its name may not survive a power cut.
         Ok(_) if new => drop(sync_folder_of(path)),
-        // Another process that came in between has the lock, and the file is its.
+        // Another process came in between, has the lock and owns the file.
         Err(error) if new && error.kind() != ErrorKind::AlreadyOpen => {
             // The caller gets the error that stopped the creation.
             let _ = fs::remove_file(path);
@@ -134,7 +134,7 @@ pub(in crate::store) fn open<T>(
     opened
 }
 
-/// Opens the file that is at `path` and hands it to `open`.
+/// Opens the existing file at `path` and passes it to `open`.
 pub(in crate::store) fn open_existing<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
@@ -144,7 +144,7 @@ pub(in crate::store) fn open_existing<T>(
     opened(path, file, false, open)
 }
 
-/// Opens the file that is at `path` and hands it to `open`, for reading only where it cannot be written.
+/// Opens the existing file at `path` and passes it to `open`, for reading only if it cannot be written.
 pub(in crate::store) fn open_to_read<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
@@ -193,8 +193,8 @@ fn opened<T>(
     }
 }
 
-/// Creates a file at `path`, where none may be, and hands it to `fill`. Until it is whole and durable its name ends in `.part`;
-/// it is removed again when it cannot be filled. What `fill` says of the file names it.
+/// Creates a file at `path`, which must not exist, and passes it to `fill`. Its name ends in `.part` until it is whole and
+/// durable; it is removed if it cannot be filled. Errors of `fill` name the file.
 pub(in crate::store) fn create_new(
     path: &Path,
     fill: impl FnOnce(FileOfProcess) -> Result<()>,
@@ -218,8 +218,8 @@ pub(in crate::store) fn create_new(
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
     let open_file = OpenFile::from_file(part, &file).map_err(|error| cannot_open(path, error))?;
     let backend = backend(file, path, false)?;
-    // One that a killed process left is overwritten; one that another process is filling is locked, and one
-    // that it has renamed meanwhile is no longer at that path.
+    // The file of a killed process is overwritten. A file that another process is filling is locked, and one that it has renamed
+    // meanwhile is no longer at that path.
     match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
         Ok(true) | Err(BackendError::Unsupported) => with_path(part, open_file.check(false))?,
         Ok(false) => return Err(already_open().about(part.display())),
@@ -239,7 +239,7 @@ pub(in crate::store) fn create_new(
     sync_folder_of(path).map_err(|error| cannot_open(path, error))
 }
 
-/// How files are opened here: one that is created is for its owner alone, as it holds what is known of people.
+/// The options for opening files: a created file is for its owner alone, because it has data about people.
 pub(in crate::store) fn for_owner() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = OpenOptions::new();
@@ -284,7 +284,7 @@ fn cannot_open(path: &Path, error: io::Error) -> EngineError {
     )
 }
 
-/// Makes what was named or removed in the folder of `path` durable, where the system lets a folder be synced.
+/// Syncs the folder of `path`, so that a new or removed name in it is durable, if the system supports that.
 pub(in crate::store) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn creation_that_fails_leaves_no_file_and_an_old_file_stays() {
-        // Another place in each process.
+        // An address differs in each process.
         let path =
             std::env::temp_dir().join(format!("deskfleet-creation-{:p}", &raw const OPEN_HERE));
         let failed = || EngineError::new(ErrorKind::StorageUnavailable, "as the test wants it");

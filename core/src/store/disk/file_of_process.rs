@@ -40,14 +40,14 @@ impl OwnProcess {
 pub(in crate::store) struct FileOfProcess {
     file: FileBackend,
     process: OwnProcess,
-    /// A file that cannot be written cannot be locked against readers either.
+    /// A file opened for reading cannot be locked against other readers.
     pub(in crate::store) read_only: bool,
-    /// Of the file of a store.
+    /// The watch of a store's file; `None` for a segment.
     pub(in crate::store) watch: Option<Arc<FileWatch>>,
 }
 
 impl FileOfProcess {
-    /// For the process that calls.
+    /// The calling process.
     pub(in crate::store) fn new(file: File) -> Result<Self> {
         Ok(Self {
             file: FileBackend::new(file).map_err(from_database)?,
@@ -116,7 +116,7 @@ impl StorageBackend for FileOfProcess {
     }
 
     fn close(&self) -> io::Result<()> {
-        // The lock is the other process's as well.
+        // The parent has the same lock.
         self.file().map_or(Ok(()), FileBackend::close)
     }
 }

@@ -14,9 +14,9 @@ use crate::store::disk::backends::SegmentFolder;
 use crate::store::disk::file::{FileId, file_id, for_owner, sync_folder_of};
 use crate::store::disk::file_of_process::{FileOfProcess, OwnProcess};
 
-/// What follows the name of the store in that of the folder.
+/// The suffix of the folder, after the name of the store.
 const SUFFIX: &str = "-queue";
-/// What follows the number in the name of a segment.
+/// The suffix of a segment, after its number.
 const SEGMENT_SUFFIX: &str = ".segment";
 
 /// A folder of files, for the process that opened the store.
@@ -30,9 +30,9 @@ pub(in crate::store) struct FileFolder {
 }
 
 impl FileFolder {
-    /// The folder of the store at `path`, which is there.
+    /// The folder of the existing store at `path`.
     pub(in crate::store) fn beside(path: &Path) -> io::Result<Self> {
-        // Of the file itself, whichever link it is opened by.
+        // The folder is beside the file itself, whichever link opened it.
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);
         Ok(Self {
@@ -102,7 +102,7 @@ impl SegmentFolder for FileFolder {
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
                 ) =>
             {
-                // One that is only read need not be written.
+                // A segment of a read-only store need not be writable.
                 File::open(&path).map_err(|_| error)
             }
             opened => opened,

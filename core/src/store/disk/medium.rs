@@ -1,4 +1,5 @@
-//! What redb writes to: the host's backend, kept across reopening and gated while a file is inspected.
+//! The medium of redb: the host's backend, which stays open when the database is opened again, with a gate for writes while a
+//! file is inspected.
 
 mod backend;
 
@@ -23,10 +24,10 @@ pub(crate) use backend::panic_text;
 const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 
 const PAGE_BYTES: u64 = 4096;
-/// A file that redb has only begun is not longer.
+/// The longest file that redb may have only begun.
 const UNFINISHED_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Whether the magic was not written yet, or not to its end.
+/// Whether the magic is missing or incomplete.
 fn is_begun(magic: &[u8; REDB_MAGIC.len()]) -> bool {
     let written = magic
         .iter()
@@ -36,7 +37,7 @@ fn is_begun(magic: &[u8; REDB_MAGIC.len()]) -> bool {
     magic.iter().skip(written).all(|byte| *byte == 0)
 }
 
-/// A write that waits at the gate.
+/// A write held at the gate.
 enum GatedChange {
     Write(u64, Vec<u8>),
     SetLen(u64),
@@ -45,9 +46,9 @@ enum GatedChange {
 
 /// The host's backend, shared by the databases opened on it one after another.
 ///
-/// redb repairs an unclean file while it opens it, before anyone can look at the format version inside. So the writes
-/// of an opening wait at a gate; they reach the medium once the version is known to be ours, and never when it is not.
-/// After an I/O error they wait for the first write that follows, so that reads go on over a medium that takes none.
+/// redb repairs an unclean file while it opens it, before anyone can look at the format version inside. So the writes of an
+/// opening stay at a gate. They reach the medium once the version is known to be ours, and never otherwise. After an I/O error
+/// they stay there until the next write, so that reads work on a medium that takes no writes.
 #[derive(Clone)]
 pub(in crate::store) struct Medium {
     backend: Arc<Backend>,
@@ -56,7 +57,7 @@ pub(in crate::store) struct Medium {
     failed: Arc<AtomicBool>,
 }
 
-/// The writes that wait. `closed` is looked at first, so that an open gate costs no lock.
+/// The writes at the gate. `closed` is read first, so that an open gate costs no lock.
 #[derive(Default)]
 struct Gate {
     closed: AtomicBool,
@@ -74,7 +75,7 @@ impl Gate {
 }
 
 impl Medium {
-    /// Takes the backend and its lock, where it has one.
+    /// Takes the backend and its lock, if it has one.
     pub(in crate::store) fn new(backend: impl StorageBackend) -> Result<Self> {
         Ok(Self {
             backend: Arc::new(Backend::new(backend)?),
@@ -83,7 +84,7 @@ impl Medium {
         })
     }
 
-    /// Whether the database that is open on it has to be opened again.
+    /// Whether the database on it must be opened again.
     pub(in crate::store) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
@@ -95,8 +96,8 @@ impl Medium {
         result
     }
 
-    /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and no client was promised
-    /// that anything is in it. Refuses what is not a redb file.
+    /// Whether there is no store yet: nothing was written, or a crash cut off the first writes of redb, before anything was
+    /// acknowledged. Refuses what is not a redb file.
     pub(in crate::store) fn is_new(&self) -> Result<bool> {
         let len = self.backend.len().map_err(unavailable)?;
         if len == 0 {
@@ -131,7 +132,7 @@ impl Medium {
         Ok(rest.iter().all(|byte| *byte == 0))
     }
 
-    /// Empties the medium; waits at the gate.
+    /// Empties the medium, as a write at the gate.
     pub(in crate::store) fn clear(&self) -> Result<()> {
         if self.len().map_err(unavailable)? == 0 {
             return Ok(());
@@ -139,18 +140,18 @@ impl Medium {
         self.set_len(0).map_err(unavailable)
     }
 
-    /// A commit begins, and [`Self::is_in_doubt`] is about it.
+    /// Starts the commit that [`Self::is_in_doubt`] reports on.
     pub(in crate::store) fn begin(&self) {
         self.backend.begin();
     }
 
-    /// Whether the commit that began last may take effect though it failed: its header was given to the backend, and a crash
-    /// or the next opening may find it.
+    /// Whether the last commit may take effect although it failed: its header was written to the backend, and a crash or the next
+    /// opening may find it.
     pub(in crate::store) fn is_in_doubt(&self) -> bool {
         self.backend.is_in_doubt()
     }
 
-    /// From here on writes wait.
+    /// Closes the gate for writes.
     pub(in crate::store) fn close_gate(&self) {
         self.failed.store(false, Ordering::Release);
         self.backend.forget_header();
@@ -158,8 +159,7 @@ impl Medium {
         self.gate.closed.store(true, Ordering::Release);
     }
 
-    /// Puts what no sync has confirmed in front of the writes that wait, as it can be read now: what is built on it is then
-    /// built on what is written again.
+    /// Puts unsynced writes before those at the gate, as they read now: later writes then build on data that is written again.
     pub(in crate::store) fn hold_unsynced(&self) -> Result<()> {
         let len = self.backend.len().map_err(unavailable)?;
         let mut again = Vec::new();
@@ -177,8 +177,8 @@ impl Medium {
         Ok(())
     }
 
-    /// Lets the waiting writes through, in their order, and those to come. When the medium refuses one, the gate stays
-    /// closed and all of them wait on: writing them again from the first does no harm.
+    /// Opens the gate: writes the held writes in order, then lets later ones through. If the medium refuses one, the gate stays
+    /// closed and keeps all of them, because writing them again is harmless.
     pub(in crate::store) fn open_gate(&self) -> Result<()> {
         let mut waiting = self.gate.held();
         for held in waiting.iter() {
@@ -194,13 +194,13 @@ impl Medium {
         Ok(())
     }
 
-    /// Lets a change wait, where the gate is closed; returns whether.
+    /// Holds a change if the gate is closed; returns whether it did.
     fn waits(&self, change: impl FnOnce() -> GatedChange) -> bool {
         if !self.gate.is_closed() {
             return false;
         }
         let mut waiting = self.gate.held();
-        // It may have been opened meanwhile, and nothing would let a waiting write through then.
+        // The gate may have been opened meanwhile, and then nothing would write a held change.
         let closed = self.gate.is_closed();
         if closed {
             waiting.push(change());
@@ -208,7 +208,7 @@ impl Medium {
         closed
     }
 
-    /// Whether writes wait.
+    /// Whether writes are held.
     pub(in crate::store) fn is_gated(&self) -> bool {
         self.gate.is_closed()
     }
@@ -218,7 +218,7 @@ impl Medium {
         self.backend.close()
     }
 
-    /// Reads through the writes that wait.
+    /// Reads through the held writes.
     fn read_gated(&self, held: &[GatedChange], offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset.saturating_add(out.len() as u64);
         if end > gated_len(self.backend.len()?, held) {

@@ -1,4 +1,4 @@
-//! The files of a store and what is beside them: the medium that redb writes to, who may write there, and what is kept for damage.
+//! The files of a store: the medium of redb, the checks of who may write, the reserve, and the file for damaged blocks.
 
 pub mod backends;
 pub(crate) mod damage;

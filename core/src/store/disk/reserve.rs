@@ -16,23 +16,23 @@ use crate::random::SplitMix;
 use crate::store::disk::file::{for_owner, sync_folder_of};
 use crate::store::disk::file_of_process::OwnProcess;
 
-/// What follows the name of the store in that of the file.
+/// The suffix of the file, after the name of the store.
 const SUFFIX: &str = "-reserve";
 
 /// The file that keeps space.
 #[derive(Debug)]
 pub(in crate::store) struct Reserve {
     path: PathBuf,
-    /// A forked child must not remove what its parent keeps.
+    /// A forked child must not remove the reserve of its parent.
     process: OwnProcess,
-    /// Whether the file is there.
+    /// Whether the file exists.
     kept: AtomicBool,
-    /// Whether what is written now may take its space.
+    /// Whether the current write may take its space.
     usable: AtomicBool,
 }
 
 impl Reserve {
-    /// That of the store at `path`, which is there.
+    /// The reserve of the existing store at `path`.
     pub(in crate::store) fn beside(path: &Path) -> io::Result<Self> {
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);
@@ -50,18 +50,19 @@ impl Reserve {
         self.kept.load(Ordering::Acquire)
     }
 
-    /// What is written while the result lives may take its space.
+    /// While the result lives, writes may take its space.
     pub(in crate::store) fn usable(&self) -> Usable<'_> {
         self.usable.store(true, Ordering::Release);
         Usable(self)
     }
 
-    /// Makes the file. Its bytes are written, as a file system stores no holes, and are random, as some store no repetitions.
+    /// Creates the file. Its bytes are written because a file system stores no holes, and random because some store no
+    /// repetitions.
     pub(in crate::store) fn make(&self) -> io::Result<()> {
         self.process.check()?;
         let made = self.write();
         if made.is_err() {
-            // A part of it is of no use.
+            // A part of the reserve is of no use.
             let _ = fs::remove_file(&self.path);
         }
         self.kept.store(made.is_ok(), Ordering::Release);
@@ -85,19 +86,19 @@ impl Reserve {
         sync_folder_of(&self.path)
     }
 
-    /// Removes the file where its space may be taken; returns whether there is more space now.
+    /// Removes the file if its space may be taken; returns whether there is more space now.
     fn give_up(&self) -> bool {
         let may = self.usable.load(Ordering::Acquire) && self.process.check().is_ok();
         if !may || !self.kept.swap(false, Ordering::AcqRel) {
             return false;
         }
         let removed = fs::remove_file(&self.path);
-        // Some file systems give the space back only now.
+        // Some file systems free the space only after this sync.
         removed.and_then(|()| sync_folder_of(&self.path)).is_ok()
     }
 }
 
-/// As long as it lives, what is written may take the space of the reserve.
+/// While this lives, writes may take the space of the reserve.
 #[derive(Debug)]
 pub(in crate::store) struct Usable<'r>(&'r Reserve);
 
@@ -115,7 +116,7 @@ pub(in crate::store) struct WithReserve<B> {
 }
 
 impl<B> WithReserve<B> {
-    /// Does `work`, and once more where the disk was full and the reserve is given up for it.
+    /// Runs `work`, and again if the disk was full and the reserve was given up for it.
     fn with_room(&self, work: impl Fn(&B) -> io::Result<()>) -> io::Result<()> {
         match work(&self.file) {
             Err(error) if is_disk_full(&error) && self.reserve.give_up() => work(&self.file),
@@ -144,7 +145,8 @@ impl<B: StorageBackend> StorageBackend for WithReserve<B> {
     fn sync_data(&self) -> io::Result<()> {
         let synced = self.file.sync_data();
         if synced.as_ref().is_err_and(is_disk_full) {
-            // What the system could not write it has dropped, so a second sync proves nothing: this fails, and the next write has space.
+            // The system has dropped what it could not write, so a second sync proves nothing: this sync fails, and the next
+            // write has space.
             self.reserve.give_up();
         }
         synced

@@ -1,4 +1,4 @@
-//! Notices what other programs write into the open file of a store.
+//! Detects writes of other programs to the open file of a store.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -14,13 +14,13 @@ use crate::locks::lock;
 /// Bytes at the front of the file, which every commit changes.
 const HEADER_BYTES: usize = 320;
 
-/// What the file is like when only this process writes to it.
+/// The state of the file as this process left it.
 #[derive(Debug)]
 pub(in crate::store) struct FileWatch {
     file: File,
     /// The same file, which others read at the same time.
     bytes: FileBackend,
-    /// Whether another program wrote to it. That stays so: pages in memory no longer fit those of the file.
+    /// Whether another program wrote to it. This never resets, because pages in memory no longer fit those of the file.
     changed: AtomicBool,
     state: Mutex<State>,
 }
@@ -29,14 +29,14 @@ pub(in crate::store) struct FileWatch {
 struct State {
     /// Writes of this process that have begun and not ended.
     under_way: usize,
-    /// As of the last sync; `None` where something was written since.
+    /// The state at the last sync; `None` after a later write.
     stamp: Option<Stamp>,
-    /// `None` where it is not known: nothing was written, or that failed.
+    /// `None` if unknown: nothing was written, or the write failed.
     length: Option<u64>,
     header: Option<Vec<u8>>,
 }
 
-/// What the system says of a file.
+/// The file's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     length: u64,
@@ -69,7 +69,7 @@ impl FileWatch {
         })
     }
 
-    /// Takes the file as it is, once it is locked.
+    /// Records the state of the file, once it is locked.
     pub(in crate::store) fn begin(&self) -> io::Result<()> {
         let mut state = lock(&self.state);
         let stamp = Stamp::from_metadata(&self.file.metadata()?);
@@ -95,7 +95,7 @@ impl FileWatch {
         Ok(())
     }
 
-    /// Makes a change with `make`.
+    /// Runs `make`, a change by this process.
     pub(in crate::store) fn make<T>(
         &self,
         change: Change<'_>,
@@ -103,7 +103,7 @@ impl FileWatch {
     ) -> io::Result<T> {
         {
             let mut state = lock(&self.state);
-            // Under the lock: no check finds a foreign write after this one begins.
+            // Under the lock, so that no check takes this write for a foreign one.
             self.refuse_if_changed()?;
             state.under_way += 1;
             state.stamp = None;
@@ -130,7 +130,7 @@ impl FileWatch {
         made
     }
 
-    /// After a sync: all that this process wrote is on the disk, or it is not known what of it the system has dropped.
+    /// After a sync: all writes of this process are on the disk, or it is unknown which of them the system has dropped.
     pub(in crate::store) fn synced(&self, synced: &io::Result<()>) {
         let mut state = lock(&self.state);
         if synced.is_err() {
@@ -144,8 +144,8 @@ impl FileWatch {
         }
     }
 
-    /// Whether another program wrote to the file, as far as its length and the time of its last change say, and where `reads` is set its
-    /// header. `look` returns what the system says of it; without that nothing is found.
+    /// Whether another program wrote to the file, by its length, its time of last change and, with `reads`, its header. `look`
+    /// returns its metadata; without it no foreign write is found.
     pub(in crate::store) fn finds_change(
         &self,
         reads: bool,
@@ -207,7 +207,7 @@ mod tests {
             let write = || open().write_all(&header);
             watch.make(Change::Bytes(0, &header), write).unwrap();
             assert!(!watch.finds_change(true, found));
-            // The system drops what it could not write.
+            // The system may have dropped writes.
             open().write_all(&[1; HEADER_BYTES]).unwrap();
             if fails {
                 watch.synced(&Err(io::Error::other("EIO")));

@@ -15,7 +15,7 @@ pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<AuditEntry>> {
     read.get(Table::Audit, &id.to_be_bytes(), |value| decode(id, value))
 }
 
-/// Writes a row, over one that is there.
+/// Writes or replaces a row.
 pub(crate) fn put(tables: &Tables<'_>, entry: &AuditEntry) -> Result<()> {
     tables.put(Table::Audit, &entry.id.to_be_bytes(), &encode(entry))
 }
@@ -26,7 +26,7 @@ pub(crate) fn remove(tables: &Tables<'_>, id: u64) -> Result<()> {
     Ok(())
 }
 
-/// A row as it lies in the file: what is searched for is read, the rest is not.
+/// A row in its stored form: a search decodes only what it needs.
 pub(crate) struct StoredRow<'v> {
     pub(crate) id: u64,
     pub(crate) time: Timestamp,
@@ -64,7 +64,7 @@ pub(crate) fn scan_after(
     })
 }
 
-/// The value of a row, which its number is not in.
+/// The value of a row, without its number.
 pub(in crate::store) fn encode(entry: &AuditEntry) -> Vec<u8> {
     let mut encoder = Encoder::default();
     encoder.time(entry.time);

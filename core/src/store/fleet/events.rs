@@ -46,7 +46,7 @@ pub(crate) fn scan_after(
     })
 }
 
-/// Removes events with numbers below `below`, the oldest first and no more than a step's worth; returns whether there may be others.
+/// Removes events with numbers below `below`, oldest first and at most a step's worth; returns whether there may be more.
 pub(crate) fn remove_below(tables: &Tables<'_>, below: u64) -> Result<bool> {
     let below = below.to_be_bytes();
     let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));

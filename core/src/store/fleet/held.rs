@@ -8,7 +8,7 @@ use crate::store::fleet::held_names::HeldNames;
 use crate::store::fleet::{holds, workspaces};
 use crate::store::table::{Read, Step, Tables};
 
-/// The names as the transaction sees them. They are read once, until a hold or a held workspace is written.
+/// The names in this transaction, read once until a hold or a held workspace is written.
 pub(crate) fn names(tables: &Tables<'_>) -> Result<Arc<HeldNames>> {
     if let Some(known) = &*tables.effects.held.borrow() {
         return Ok(Arc::clone(known));

@@ -6,8 +6,8 @@ use std::ops::Bound;
 use crate::model::identity::id_key;
 use crate::model::user_key;
 
-/// The names of all workspaces on hold: their ids and computer names, and their users. What has one of them is kept, whichever
-/// workspace it is resolved to otherwise: a record belongs to a hold if it could.
+/// The names of all workspaces on hold: their ids and computer names, and their users. A record with one of these names is kept,
+/// whichever workspace it resolves to: it belongs to a hold if it could.
 #[derive(Debug, Default)]
 pub(crate) struct HeldNames {
     instances: BTreeSet<String>,
@@ -15,7 +15,7 @@ pub(crate) struct HeldNames {
 }
 
 impl HeldNames {
-    /// Adds those of a workspace. What was sent without a name names nobody.
+    /// Adds the names of a workspace. An empty name matches nothing.
     pub(in crate::store) fn add(&mut self, id: &str, computer: Option<&str>, user: Option<&str>) {
         let instances = [Some(id), computer].into_iter().flatten().map(id_key);
         let instances = instances.filter(|name| !name.is_empty());

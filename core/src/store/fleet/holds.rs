@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{KeyRange, Read, Step, Table, Tables, after_key};
 
-/// A hold as it lies in the file.
+/// A hold in its stored form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HoldRef<'v> {
     pub(crate) matter: &'v str,
@@ -31,7 +31,7 @@ pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<LitigationHold>> 
     })
 }
 
-/// Places a hold, over one that is there.
+/// Places or replaces a hold.
 pub(crate) fn put(tables: &Tables<'_>, id: &str, hold: &LitigationHold) -> Result<()> {
     let mut encoder = Encoder::default();
     encoder.text(&hold.matter);

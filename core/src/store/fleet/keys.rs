@@ -1,5 +1,5 @@
-//! The API keys. Key: key number, 8 bytes big-endian. Value: SHA-256 of the secret, scopes, name, created, expires,
-//! last used, revoked. The secret itself is nowhere.
+//! The API keys. Key: key number, 8 bytes big-endian. Value: SHA-256 of the secret, scopes, name, created, expires, last used,
+//! revoked. The secret itself is not stored.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -20,7 +20,7 @@ pub(crate) struct StoredKey {
     pub(crate) info: KeyInfo,
 }
 
-/// A key in memory, with its last use where the file does not have it yet.
+/// A key in memory, with a last use that the file may lack.
 #[derive(Debug)]
 pub(crate) struct LiveKey {
     pub(crate) info: KeyInfo,
@@ -29,13 +29,13 @@ pub(crate) struct LiveKey {
 }
 
 impl LiveKey {
-    /// The last use, if one was noted since the file was opened.
+    /// The last use since the file was opened, if any.
     pub(crate) fn used_at(&self) -> Option<Timestamp> {
         let used_at = self.used_at.load(Ordering::Relaxed);
         (used_at != 0).then(|| Timestamp::from_ticks(used_at))
     }
 
-    /// Notes a use at `now`.
+    /// Records a use at `now`.
     pub(crate) fn set_used_at(&self, now: Timestamp) {
         self.used_at.store(now.ticks(), Ordering::Relaxed);
     }
@@ -47,14 +47,14 @@ impl LiveKey {
         info
     }
 
-    /// The last use, where the file does not have it yet: an earlier time than in the file, where the clock was ahead.
+    /// The last use, if the file lacks it. It may be earlier than the one in the file, which a clock ahead has stored.
     pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
         self.used_at()
             .filter(|used_at| self.info.last_used != Some(*used_at))
     }
 }
 
-/// Every key, held in memory: each request asks for one.
+/// Every key, in memory, because each request looks one up.
 #[derive(Debug, Default)]
 pub(crate) struct KeyIndex {
     by_hash: BTreeMap<SecretHash, Arc<LiveKey>>,
@@ -62,11 +62,11 @@ pub(crate) struct KeyIndex {
 }
 
 impl KeyIndex {
-    /// Reads all keys; their last uses are taken over from `old`.
+    /// Reads all keys, and keeps the last uses of `old`.
     pub(crate) fn rebuild(read: &impl Read, old: &Self) -> Result<Self> {
         let mut index = Self::default();
         for key in all(read)? {
-            // A later use that came into the file meanwhile is of another node.
+            // A later use in the file is of another node.
             let is_newest = |old: &&Arc<LiveKey>| {
                 old.info.last_used == key.info.last_used || old.used_at() >= key.info.last_used
             };
@@ -127,7 +127,7 @@ pub(crate) fn infos(read: &impl Read) -> Result<Vec<KeyInfo>> {
     Ok(all(read)?.into_iter().map(|key| key.info).collect())
 }
 
-/// Writes a key, over one that is there.
+/// Writes or replaces a key.
 pub(crate) fn put(tables: &mut Tables<'_>, key: &StoredKey) -> Result<()> {
     let mut encoder = Encoder::default();
     encoder.raw(&key.hash);

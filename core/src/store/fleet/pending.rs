@@ -1,5 +1,5 @@
 //! The outbox: the actions that have not ended. Key: action number, 8 bytes big-endian. Value: optional due time, then
-//! `workSpId`, then what a provider did, where one did something. The rest of an action stands with its workspace.
+//! `workSpId`, then the attempts of a provider, if any. The other members of an action are stored with its workspace.
 
 use crate::error::Result;
 use crate::model::{Attempt, PendingAction};
@@ -19,14 +19,14 @@ pub(crate) struct Pending {
     pub(crate) dispatched: Option<Dispatched>,
 }
 
-/// What a provider did to make an action happen.
+/// The attempts of a provider at an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dispatched {
     /// The last attempt; its number is how many there were.
     pub(crate) attempt: Attempt,
-    /// When that began.
+    /// When the last attempt began.
     pub(crate) begun_at: Timestamp,
-    /// What the provider noted of it.
+    /// The note of the provider.
     pub(crate) note: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn scan_after(
 }
 
 impl Dispatched {
-    /// What it did, for the audit: `aws, 2 attempts, request 7f-1`.
+    /// A summary for the audit: `aws, 2 attempts, request 7f-1`.
     pub(crate) fn summary(&self) -> String {
         let Attempt {
             number, provider, ..

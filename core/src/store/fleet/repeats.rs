@@ -15,7 +15,7 @@ use crate::store::table::{Read, Step, Table, Tables};
 
 const PREFIX: &[u8] = b"counted/";
 
-/// What is counted in one minute.
+/// A count within one minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counted {
     key: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Counted {
 impl Counted {
     /// The calls in the minute of `now` whose row would be `entry`.
     pub(crate) fn calls(read: &impl Read, entry: &AuditEntry, now: Timestamp) -> Result<Self> {
-        // The same for two rows that differ in nothing but number and times.
+        // A digest that is equal for rows that differ only in number and times.
         let timeless = AuditEntry {
             time: Timestamp::UNIX_EPOCH,
             completed_time: None,
@@ -48,7 +48,7 @@ impl Counted {
         Self::from_counted(read, &counted.finish(), now)
     }
 
-    /// With a count of 0 where there are none.
+    /// The count is 0 without such rows.
     fn from_counted(read: &impl Read, counted: &[u8], now: Timestamp) -> Result<Self> {
         let digest: [u8; 32] = Sha256::digest(counted).into();
         let key = [minute(now).as_slice(), &digest].concat();
@@ -62,7 +62,8 @@ impl Counted {
         Ok(Self { key, row, count })
     }
 
-    /// Stores the count, and drops those of all other minutes, later ones too: a clock that went back counts anew.
+    /// Stores the count, and removes those of all other minutes, later ones too, so that a clock that was set back counts from
+    /// zero.
     pub(crate) fn put(&self, tables: &Tables<'_>, now: Timestamp) -> Result<()> {
         let mut encoder = Encoder::default();
         encoder.varint(self.row);
@@ -86,7 +87,7 @@ impl Counted {
     }
 }
 
-/// What the keys of a minute begin with, in the order of time.
+/// The prefix of the keys of a minute, in the order of time.
 fn minute(now: Timestamp) -> Vec<u8> {
     let minute = now.ticks().div_euclid(60 * TICKS_PER_SECOND);
     let ordered = minute.cast_unsigned() ^ (1 << 63);

@@ -5,7 +5,7 @@ use std::task::{Poll, Waker};
 
 use crate::locks::{lock, wait};
 
-/// Where an outcome arrives.
+/// The slot of an outcome.
 #[derive(Debug)]
 pub(super) struct Slot<O> {
     state: Mutex<State<O>>,
@@ -15,13 +15,13 @@ pub(super) struct Slot<O> {
 #[derive(Debug)]
 struct State<O> {
     outcome: Option<O>,
-    /// One of the threads that block should commit what is pending.
+    /// One of the blocking threads should commit the pending batch.
     asked_to_lead: bool,
     /// Threads that block.
     blocked: usize,
-    /// How often all of them were asked to look again.
+    /// How often all of them were asked to check again.
     looks: usize,
-    /// The wakers of the futures that wait; a ticket knows its place.
+    /// The wakers of the waiting futures; a ticket knows its index.
     futures: Vec<Option<Waker>>,
 }
 
@@ -41,7 +41,7 @@ impl<O> Default for Slot<O> {
 }
 
 impl<O> Slot<O> {
-    /// Hands the outcome to all who wait.
+    /// Delivers the outcome to all waiters.
     pub(super) fn resolve(&self, outcome: O) {
         let mut state = lock(&self.state);
         state.outcome = Some(outcome);
@@ -54,7 +54,7 @@ impl<O> Slot<O> {
         futures.into_iter().flatten().for_each(Waker::wake);
     }
 
-    /// Asks a thread that blocks to lead, where there is one; returns whether.
+    /// Asks a blocking thread to lead; returns whether there is one.
     pub(super) fn ask_thread(&self) -> bool {
         let mut state = lock(&self.state);
         if state.blocked == 0 {
@@ -65,7 +65,7 @@ impl<O> Slot<O> {
         true
     }
 
-    /// Has all threads that block return and ask again.
+    /// Makes all blocking threads return and ask again.
     pub(super) fn look_again(&self) {
         let mut state = lock(&self.state);
         state.looks += 1;
@@ -85,7 +85,7 @@ impl<O> Slot<O> {
     }
 }
 
-/// A number that is this thread's as long as it lives.
+/// A number that identifies this thread while it lives.
 pub(crate) fn this_thread() -> usize {
     thread_local!(static ADDRESS: u8 = const { 0 });
     // A thread that is ending has none; it shares 0 with others like it.
@@ -98,7 +98,7 @@ pub(crate) fn this_thread() -> usize {
 #[derive(Debug)]
 pub(crate) struct Ticket<O: Clone> {
     slot: Arc<Slot<O>>,
-    /// Where the future of this ticket waits.
+    /// The index of this ticket's waker.
     place: Option<usize>,
 }
 
@@ -136,7 +136,7 @@ impl<O: Clone> Ticket<O> {
     pub(super) fn register(&mut self, waker: &Waker) -> Poll<O> {
         let mut state = lock(&self.slot.state);
         if let Some(outcome) = &state.outcome {
-            // Its waker was taken with the others.
+            // The waker was taken with the others.
             self.place = None;
             return Poll::Ready(outcome.clone());
         }

@@ -16,60 +16,59 @@ use crate::store::failure::{already_open, unavailable};
 
 /// Bytes of the header at the front of a redb file, which redb always writes as a whole.
 pub(super) const HEADER_BYTES: usize = 320;
-/// The byte of the header that says which of the two commit slots counts, and how it was committed.
+/// The byte of the header with the current commit slot and the phases of its commit.
 const FLAGS_AT: usize = 9;
 const SECOND_SLOT: u8 = 1;
 const TWO_PHASES: u8 = 4;
 
 /// The host's backend.
 ///
-/// What a commit writes takes effect with the header, which names it. redb writes the header anywhere among the pages of a
-/// commit; here it waits for the sync and is written right before it. So a page that cannot be written, as on a full disk,
-/// is known to be without effect, whatever becomes of the rest.
+/// A commit takes effect with the header. redb writes the header anywhere among the pages of a commit; this holds it back and
+/// writes it right before the sync. So a page that cannot be written, as on a full disk, certainly has no effect.
 pub(super) struct Backend {
     host: Box<dyn StorageBackend>,
     written: Mutex<Written>,
 }
 
-/// What was written since the last sync that succeeded.
+/// The writes since the last successful sync.
 ///
-/// Where a sync fails, systems drop what they could not write, answer reads from memory for a while, and call the next sync
-/// a success. So what a failed sync left in doubt is written once more before anything is built on it.
+/// When a sync fails, systems drop what they could not write, serve reads from memory for a while, and report success for the
+/// next sync. So writes in doubt after a failed sync are written again before anything is built on them.
 #[derive(Default)]
 struct Written {
-    /// What the host's backend was given, by offset: the length, and the number of the write. A write that is made again takes the
-    /// place of the one before, so that a disk that goes on failing takes no more memory.
+    /// The writes to the host's backend, by offset: the length and the number of the write. A repeated write replaces the one
+    /// before, so that a failing disk takes no more memory.
     ranges: BTreeMap<u64, (usize, u64)>,
     /// The number of the next write.
     next: u64,
-    /// The header that waits for the next sync.
+    /// The header that is held until the next sync.
     header: Option<Vec<u8>>,
-    /// The flags of the last header that the host's backend was given.
+    /// The flags of the last header written to the host's backend.
     flags: Option<u8>,
-    /// Whether a header that may name a new commit was given to it since [`Backend::begin`].
+    /// Whether a header that may name a new commit was written since [`Backend::begin`].
     named: bool,
 }
 
 impl Written {
-    /// Notes a write.
+    /// Records a write.
     fn record_write(&mut self, offset: u64, length: usize) {
         let (known, number) = self.ranges.entry(offset).or_default();
         (*known, *number) = ((*known).max(length), self.next);
         self.next += 1;
     }
 
-    /// Whether a reader that finds this header after a crash may take a newer commit from it than from the one before.
+    /// Whether this header may show a reader after a crash a newer commit than the header before.
     fn names_a_commit(&self, header: &[u8]) -> bool {
         let flags = header.get(FLAGS_AT).copied();
         let same_slot = flags.zip(self.flags).is_some_and(|(new, old)| {
-            // Of a header without two phases the newer slot counts, whichever the flag names.
+            // Without two phases the newer slot counts, whichever the flag names.
             new & old & TWO_PHASES != 0 && (new ^ old) & SECOND_SLOT == 0
         });
         !same_slot
     }
 }
 
-/// A panic of the host's backend is a failure of the medium: were it to go through redb, redb would look damaged.
+/// A panic of the host's backend is a failure of the medium. If it went through redb, redb would seem damaged.
 pub(in crate::store) fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic_text(&*panic);
@@ -107,22 +106,22 @@ impl Backend {
         lock(&self.written)
     }
 
-    /// A commit begins.
+    /// Starts a commit.
     pub(super) fn begin(&self) {
         self.written().named = false;
     }
 
-    /// Whether the commit that began last may take effect though it failed.
+    /// Whether the last commit may take effect although it failed.
     pub(super) fn is_in_doubt(&self) -> bool {
         self.written().named
     }
 
-    /// Forgets a header that waits: no client was promised what it names.
+    /// Drops a held header: nothing that it names was acknowledged.
     pub(super) fn forget_header(&self) {
         self.written().header = None;
     }
 
-    /// What no sync has confirmed: offset and length.
+    /// The unsynced writes: offset and length.
     pub(super) fn unsynced(&self) -> Vec<(u64, usize)> {
         let written = self.written();
         let ranges = written.ranges.iter();
@@ -160,7 +159,7 @@ impl Backend {
             written.header = Some(data.to_vec());
             return Ok(());
         }
-        // Noted first: a write that fails may have written a part.
+        // It is recorded first: a failing write may have written a part.
         written.record_write(offset, data.len());
         drop(written);
         caught(|| self.host.write(offset, data))

@@ -4,7 +4,7 @@
 //! workspace to that time; nine lengths in the order of the interface, 0
 //! for null and else the length plus 1; the nine texts, one after the other; then, with flag 1, the transition.
 //!
-//! A page of workspaces is read often and written as JSON: one look shows that all texts are UTF-8, and the flag that none needs
+//! A page of workspaces is read often and written as JSON: one check shows that all texts are UTF-8, and the flag that none needs
 //! an escape.
 
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     pub(crate) transition: Option<Transition>,
 }
 
-/// A workspace as it lies in the file; nothing is copied.
+/// A workspace in its stored form; nothing is copied.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntryRef<'a> {
     /// In the order of [`Workspace::FIELDS`].
@@ -246,7 +246,7 @@ impl Entry {
     }
 }
 
-/// Whether a text stands in JSON as it is.
+/// Whether a text needs no escape in JSON.
 fn is_plain(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')

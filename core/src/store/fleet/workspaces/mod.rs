@@ -24,7 +24,7 @@ pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<Entry>> {
     })
 }
 
-/// Calls `read_entry` with the workspace of that id as it lies in the file.
+/// Calls `read_entry` with the stored form of the workspace with that id.
 pub(crate) fn with_entry<R>(
     read: &impl Read,
     id: &str,
@@ -35,7 +35,7 @@ pub(crate) fn with_entry<R>(
     })
 }
 
-/// Stores a workspace over what is there and keeps the indexes true.
+/// Stores or replaces a workspace and updates the indexes.
 pub(crate) fn put(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
     tables.fleet_written.set(true);
     if entry.held {
@@ -91,7 +91,7 @@ const INDEXES: [Table; 3] = [
     Table::Meta,
 ];
 
-/// What the keys of the index by ids begin with.
+/// The prefix of the keys of the index by ids.
 const BY_ID: &[u8] = b"ids/";
 
 /// The keys of an index.
@@ -118,7 +118,7 @@ fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 3] {
     [user.as_deref().map(key), computer.as_deref().map(key), id]
 }
 
-/// The length stands first, so that no name is a prefix of another.
+/// The length comes first, so that no name is a prefix of another.
 fn index_prefix(name: &str) -> Vec<u8> {
     let mut encoder = Encoder::default();
     encoder.text(name);
@@ -242,8 +242,8 @@ pub(crate) fn scan_after(
     })
 }
 
-/// Checks that every workspace can be read and stands in both indexes, and that these hold nothing else. Of indexes with
-/// another folding, which are rebuilt when the file is opened for writing, only the length is checked.
+/// Checks that every workspace can be read and is in both indexes, and that these have nothing else. For indexes with another
+/// folding, which are rebuilt when the file is opened for writing, it only checks the length.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
     let folded = meta::is_folded(read)?;
     let (mut workspaces, mut expected) = (0, [0_u64; 3]);
