@@ -16,7 +16,7 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub struct PageTokens(BTreeSet<String>);
 
-/// A page has the token of one before, so reading on would never end.
+/// A page has the token of an earlier one, so reading on would never end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepeatedToken;
 

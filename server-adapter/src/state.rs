@@ -1,4 +1,4 @@
-//! What all connections of a server have in common.
+//! The state that all connections of a server share.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -38,18 +38,18 @@ use crate::response::event_streams::EventStreams;
 use crate::response::keyed_responses::KeyedResponses;
 use crate::response::slow_reads::SlowReads;
 
-/// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503.
+/// Requests in progress over HTTP/2, for each allowed connection; more are refused with 503.
 const STREAMS_PER_CONNECTION: usize = 8;
-/// The most requests under way over HTTP/2, of which one source may have an eighth, and an eighth is kept for sources that
-/// have few. A head is 16 KiB at most.
+/// The most requests in progress over HTTP/2. One source may have an eighth, and an eighth is kept for sources that have few. A
+/// head is 16 KiB at most.
 const STREAMS_MAX: usize = 4096;
 /// See [`STREAMS_MAX`].
 const STREAMS_PART: usize = 8;
-/// How old a list of the nodes may be, each of which reports once a second.
+/// The greatest age of a list of the nodes; each node reports once a second.
 #[cfg(feature = "cluster")]
 const FLEET_AGE_MAX: Duration = Duration::from_secs(1);
 
-/// What can change while the server runs.
+/// The options that can change while the server runs.
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) options: ServerOptions,
@@ -67,7 +67,7 @@ impl Live {
     }
 }
 
-/// What every connection of a server shares.
+/// The state that every connection of a server shares.
 #[derive(Debug)]
 pub(crate) struct ServerState {
     pub(crate) engine: Engine,
@@ -96,7 +96,7 @@ pub(crate) struct ServerState {
     proxied: bool,
     pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) event_streams: EventStreams,
-    /// The log is asked for one request at a time: where it is gone, that takes seconds.
+    /// One request at a time asks the log, because that takes seconds when the log is gone.
     #[cfg(feature = "cluster")]
     pub(crate) fleet: Scraped<Result<Option<FleetStatus>, EngineError>>,
     #[cfg(feature = "cluster")]
@@ -178,7 +178,7 @@ impl ServerState {
         })
     }
 
-    /// What is in force now.
+    /// The options in force.
     pub(crate) fn live(&self) -> Arc<Live> {
         Arc::clone(&lock(&self.live))
     }
@@ -204,7 +204,7 @@ impl ServerState {
         client.unwrap_or(progress.peer)
     }
 
-    /// A request begins; it ends when the result is dropped.
+    /// Begins a request; it ends when the result is dropped.
     pub(crate) fn begin(&self, progress: &Progress, headers: &HeaderMap) -> RequestPlace {
         if !self.proxied {
             return progress.source.begin();

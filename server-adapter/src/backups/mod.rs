@@ -17,13 +17,13 @@ use crate::locks::{lock, try_lock};
 
 /// Copies that are listed.
 const LISTED_MAX: usize = 100;
-/// Pause before the time is looked at again, where a file has its name already.
+/// Pause before the next attempt at a name, if a file has the name already.
 const NAME_PAUSE: Duration = Duration::from_millis(1);
-/// What the name of a copy begins and ends with. The name of one that is not complete ends in something else.
+/// The prefix and the suffix of the name of a copy. An incomplete copy has another suffix.
 const PREFIX: &str = "deskfleet-";
 const SUFFIX: &str = ".redb";
 
-/// Receives a line about each copy that was written, or was not.
+/// Receives a line about each copy that was written or failed.
 type Said = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The folder that copies of a store are written into. Clones share it: one copy is written at a time.
@@ -33,7 +33,7 @@ pub struct Backups(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     message: Said,
-    /// Held while a copy is written.
+    /// Locked while a copy is written.
     writing: Mutex<()>,
 }
 
@@ -45,7 +45,7 @@ pub struct Backup {
     pub file: String,
     /// Its length in bytes; 0 where it was moved away at once.
     pub bytes: u64,
-    /// When it was begun, to the millisecond.
+    /// When it began, to the millisecond.
     pub at: Timestamp,
 }
 
@@ -74,7 +74,7 @@ impl Backups {
         })))
     }
 
-    /// Writes a copy of the store, after the one that is under way. Takes as long as the store is large.
+    /// Writes a copy of the store, after the one in progress. It takes time in proportion to the store.
     ///
     /// # Errors
     ///
@@ -84,19 +84,19 @@ impl Backups {
         self.0.write(engine)
     }
 
-    /// The same; `None` while a copy is under way.
+    /// The same; `None` while another copy is in progress.
     #[must_use]
     pub fn try_write(&self, engine: &Engine) -> Option<deskfleet::Result<Backup>> {
         let _writing = try_lock(&self.0.writing)?;
         Some(self.0.write(engine))
     }
 
-    /// Whether as many bytes are free where the copies are; also where that cannot be found out.
+    /// Whether this many bytes are free in the folder; also true if that is unknown.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         has_room(&self.0.folder, bytes)
     }
 
-    /// Waits for the copy that is under way.
+    /// Waits for the copy in progress.
     pub fn wait(&self) {
         drop(lock(&self.0.writing));
     }
@@ -122,7 +122,7 @@ impl Backups {
             }
         }
         let found = newest.into_iter().rev().filter_map(|(at, file)| {
-            // It may have been removed by now.
+            // The file may have been removed by now.
             let bytes = self.0.bytes(&file).ok()?;
             Some(Backup { file, bytes, at })
         });
@@ -130,7 +130,7 @@ impl Backups {
     }
 }
 
-/// Whether as many bytes are free on the medium of `folder`; also where that cannot be found out.
+/// Whether this many bytes are free on the medium of `folder`; also true if that is unknown.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "it cannot be found out"))]
 pub(crate) fn has_room(folder: &Path, bytes: u64) -> bool {
     #[cfg(unix)]
@@ -154,7 +154,7 @@ impl Inner {
             )),
         }
         written?;
-        // It may have been moved away by now.
+        // The file may have been moved away by now.
         let bytes = self.bytes(&name).unwrap_or_default();
         Ok(Backup {
             file: name,

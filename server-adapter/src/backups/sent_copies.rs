@@ -16,9 +16,10 @@ use crate::log::LogQueue;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 256 * 1024;
-/// Pieces that wait for a client.
+/// Pieces that are buffered for a client.
 const PIECES_MAX: usize = 2;
-/// Where a copy of the store is while it is sent. Clones share it: one is sent at a time, one more waits, and further ones are refused.
+/// The path of a copy of the store while it is sent. Clones share it: one copy is sent at a time, one more request waits, and
+/// further ones are refused.
 #[derive(Debug, Clone)]
 pub struct SentCopies(Arc<Inner>);
 
@@ -26,17 +27,17 @@ pub struct SentCopies(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     path: PathBuf,
-    /// Held while a copy is written and sent.
+    /// Locked while a copy is written and sent.
     sending: Mutex<()>,
-    /// Held by the one that waits for that: each has a thread.
+    /// Locked by the request that waits; each request has a thread.
     waiting: Mutex<()>,
 }
 
-/// Takes what a client receives, or why there is nothing to send; `None` where another one waits already.
+/// Receives the copy, or why there is none; `None` if another request waits already.
 pub(crate) type Begun = oneshot::Sender<Option<Result<FileBody, ErrorKind>>>;
 
 impl SentCopies {
-    /// Copies beside the file of a store. Nothing of that name may be kept there.
+    /// Writes copies beside the file of a store, over any file of that name.
     #[must_use]
     pub fn beside(file: &Path) -> Self {
         let folder = match file.parent() {
@@ -53,7 +54,7 @@ impl SentCopies {
         }))
     }
 
-    /// Writes a copy and sends it, to the end or until nobody receives it. Blocks.
+    /// Writes a copy and sends it, until the end or until the client is gone. Blocks.
     pub(crate) fn send(&self, engine: &Engine, begun: Begun) {
         let Some(waiting) = try_lock(&self.0.waiting) else {
             // The client may be gone.
@@ -88,7 +89,7 @@ impl SentCopies {
 impl Inner {
     /// An open copy and its length in bytes.
     fn write(&self, engine: &Engine) -> Result<(File, u64), ErrorKind> {
-        // Of a process that was killed.
+        // A killed process may have left a copy.
         self.remove();
         let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
             + engine.config().limits.free_bytes_min;
@@ -104,13 +105,13 @@ impl Inner {
             let length = file.metadata()?.len();
             Ok((file, length))
         });
-        // Where an open file can be removed, none is left however this process ends.
+        // If an open file can be removed, no copy is left however this process ends.
         #[cfg(unix)]
         self.remove();
         opened.map_err(|_| ErrorKind::StorageUnavailable)
     }
 
-    /// There may be none.
+    /// The file may not exist.
     fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -134,7 +135,7 @@ fn send_pieces(file: &mut File, length: u64, pieces: &mpsc::Sender<io::Result<By
 #[derive(Debug)]
 pub(crate) struct FileBody {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
-    /// Bytes that are still to come.
+    /// Bytes that are not read yet.
     left: u64,
 }
 

@@ -11,10 +11,10 @@ use deskfleet::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorK
 use crate::locks::try_lock;
 use crate::metrics::Metrics;
 
-/// What is given beside the URL of a log.
+/// The options beside the URL of a log.
 #[derive(Debug, Clone, Default)]
 pub struct LogOptions {
-    /// A file with the certificates in PEM that the servers of the log are verified with. Without it those of the system.
+    /// A PEM file with the CA certificates for the servers of the log; by default those of the system.
     pub ca: Option<PathBuf>,
     /// A file with the password or the credentials for the log.
     pub credentials: Option<PathBuf>,
@@ -23,7 +23,7 @@ pub struct LogOptions {
 /// Receives what the operator should know about the servers of the log.
 type Warned = Box<dyn Fn(&str) + Send + Sync>;
 
-/// The log at a URL, which is connected to when it is first needed, and again as long as that fails. Clones share the connection.
+/// The log at a URL. It connects when it is first needed, and retries while that fails. Clones share the connection.
 #[derive(Clone)]
 pub struct FleetLog(Arc<Inner>);
 
@@ -33,12 +33,12 @@ struct Inner {
     metrics: Metrics,
     warned: Warned,
     connected: OnceLock<Box<dyn Log>>,
-    /// Held while it is connected to.
+    /// Locked while connecting.
     connecting: Mutex<()>,
 }
 
 impl FleetLog {
-    /// Connects to the log, or leaves that to the first use where it cannot be reached now. Appends are counted in `metrics`.
+    /// Connects to the log; if it cannot be reached now, the first use does. Appends are counted in `metrics`.
     ///
     /// # Errors
     /// [`LogErrorKind::Unsafe`] where the URL cannot be used, or the log would lose acknowledged entries.
@@ -68,7 +68,7 @@ impl Inner {
         if let Some(log) = self.connected.get() {
             return Ok(&**log);
         }
-        // It takes long where a server does not respond: one thread at a time tries it.
+        // Connecting takes long if a server does not respond, so one thread at a time tries it.
         let Some(_connecting) = try_lock(&self.connecting) else {
             let message = "the log is being connected to";
             return Err(LogError::new(LogErrorKind::Unavailable, message));
@@ -132,7 +132,7 @@ impl Log for FleetLog {
         appended
     }
 
-    /// Of one that is not connected to yet, what such a log takes at least.
+    /// Before the first connection it returns what every such log takes at least.
     fn body_max(&self) -> usize {
         match self.0.connected.get() {
             Some(log) => log.body_max(),
@@ -178,7 +178,7 @@ impl Log for FleetLog {
 }
 
 impl fmt::Debug for FleetLog {
-    /// Without the URL, which may hold a password.
+    /// The URL is left out, because it may have a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FleetLog").finish_non_exhaustive()
     }

@@ -1,31 +1,31 @@
-//! What is wrong with a fleet, and what to do.
+//! The problems of a fleet, and what to do.
 
 use std::collections::BTreeMap;
 
 use deskfleet::{ClusterStatus, Engine, EngineError, NodeStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Seconds without a report, of which a node makes one a second, after which something is wrong with it.
+/// Seconds without a report after which a node counts as silent; it reports once a second.
 const SILENT_SECONDS: u64 = 60;
 
-/// The fleet as one of its nodes sees it, and what an operator has to do.
+/// The fleet as one of its nodes sees it, with its problems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FleetStatus {
     /// The fleet.
     #[serde(flatten)]
     pub status: ClusterStatus,
-    /// A sentence for each thing that is wrong, with what to do. None while all is well.
+    /// A sentence for each problem, with what to do; empty without problems.
     pub problems: Vec<String>,
 }
 
 impl FleetStatus {
-    /// The fleet as a node sees it; `None` where it shares no log. Asks the log, which can take long.
+    /// The fleet as a node sees it; `None` without a log. It asks the log, which can take long.
     pub(crate) fn read(engine: &Engine) -> Result<Option<Self>, EngineError> {
         Ok(engine.cluster_status()?.map(Self::new))
     }
 
-    /// Finds what is wrong with a fleet.
+    /// Finds the problems of a fleet.
     #[must_use]
     pub fn new(status: ClusterStatus) -> Self {
         let mut problems = Vec::new();
@@ -41,14 +41,14 @@ impl FleetStatus {
         Self { status, problems }
     }
 
-    /// How long before the newest report of all nodes that of `node` was made, in seconds. The node that is asked reports every second, so
-    /// that no clock but that of the log matters.
+    /// The seconds between the report of `node` and the newest report of all nodes. This node reports every second, so only the
+    /// clock of the log matters.
     #[must_use]
     pub fn seconds_silent(&self, node: &NodeStatus) -> u64 {
         seconds_silent(node, newest_report(&self.status.nodes))
     }
 
-    /// The rules that all nodes know which have started; `None` where they differ.
+    /// The rules of all started nodes; `None` if they differ.
     #[must_use]
     pub fn same_rules(&self) -> Option<u16> {
         let nodes = self.status.nodes.iter();
@@ -72,7 +72,7 @@ impl FleetStatus {
     }
 }
 
-/// Whether a node copies the store of another: it says so once, before it starts, and knows no rules then.
+/// Whether a node copies the store of another: it reports that once before it starts, without rules.
 fn is_joining(node: &NodeStatus) -> bool {
     node.rules == 0
 }
@@ -86,7 +86,7 @@ fn seconds_silent(node: &NodeStatus, now: Option<Timestamp>) -> u64 {
     now.map_or(0, |now| now.duration_since(node.reported_at).as_secs())
 }
 
-/// What is wrong with one node. The fleet's problem already names what is wrong with `own`, which reports.
+/// The problem of one node. The fleet's own problem already covers `own`, the node that reports.
 fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<String> {
     let name = &node.node;
     if let Some(halted) = &node.halted {
@@ -108,7 +108,7 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<St
     })
 }
 
-/// Nodes that are at one position and did not come there by the same entries. One that has halted is named already, with what to do.
+/// Nodes at one position that applied different entries. A halted one is named already, with what to do.
 fn apart(nodes: &[NodeStatus]) -> Vec<String> {
     let mut first_at: BTreeMap<u64, &NodeStatus> = BTreeMap::new();
     let mut problems = Vec::new();

@@ -11,7 +11,7 @@ use crate::log::LogQueue;
 use crate::metrics::Metrics;
 use crate::server::background::Background;
 
-/// How long a call waits for entries.
+/// The time for which a call waits for entries.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Pause after an error, doubled after each further one, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
@@ -60,7 +60,7 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
                 ));
             }
             has_halted = true;
-            // Each round reports to the other nodes why.
+            // Each round reports the reason to the other nodes.
             park_timeout(PAUSES.1);
             continue;
         }

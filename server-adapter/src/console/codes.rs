@@ -1,4 +1,5 @@
-//! The code of a link to the console: a person who has it signs in, once. It is in the fragment of the link, which browsers send nowhere.
+//! The code of a link to the console, which signs a browser in once. It is in the fragment of the link, which browsers do not
+//! send.
 
 use std::io;
 use std::sync::Mutex;
@@ -15,11 +16,11 @@ const CODE_BYTES: usize = 32;
 /// How long a code is valid.
 const CODE_SECONDS: i64 = 30 * 60;
 
-/// The code that is valid, if there is one. Only its SHA-256 is kept.
+/// The valid code, if any. Only its SHA-256 is kept.
 #[derive(Debug, Default)]
 pub(crate) struct SignInCodes(Mutex<Option<IssuedCode>>);
 
-/// A code that was shown to somebody.
+/// A code that was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IssuedCode {
     hash: [u8; 32],
@@ -27,7 +28,7 @@ pub(crate) struct IssuedCode {
 }
 
 impl IssuedCode {
-    /// A clock that was set back makes no code valid for longer.
+    /// Setting the clock back does not extend a code.
     fn is_valid(&self, now: Timestamp) -> bool {
         self.issued <= now && now < self.issued.plus_seconds(CODE_SECONDS)
     }
@@ -49,14 +50,14 @@ impl SignInCodes {
         Ok(code)
     }
 
-    /// Takes the code, if it is valid: of several who send it one gets it.
+    /// Uses up the code if it is valid: only one of several concurrent requests succeeds.
     pub(crate) fn take(&self, code: &str, now: Timestamp) -> Option<IssuedCode> {
         let hash = hash(code);
         let taken = lock(&self.0).take_if(|issued| issued.hash == hash);
         taken.filter(|issued| issued.is_valid(now))
     }
 
-    /// Gives back a code that was taken and brought nothing, unless there is another one by now.
+    /// Makes a used code valid again when no key was issued, unless there is another one by now.
     pub(crate) fn give_back(&self, code: IssuedCode) {
         lock(&self.0).get_or_insert(code);
     }

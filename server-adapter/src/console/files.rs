@@ -16,8 +16,7 @@ use crate::pages::accept::accepts;
 // `FILES`: the page, then the others in the order of their paths.
 include!(concat!(env!("OUT_DIR"), "/console.rs"));
 
-/// Scripts and styles are those of the server alone, nothing else is loaded, and no script makes HTML of a text but by the policy
-/// `deskfleet`.
+/// Only scripts and styles of the server load, and a script makes HTML from text only through the policy `deskfleet`.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
@@ -29,10 +28,10 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 pub(crate) struct File {
     path: &'static str,
     content_type: &'static str,
-    /// Of the content, whatever its coding; weak for that.
+    /// The tag of the content with any coding, so it is weak.
     tag: &'static str,
     gzip: &'static [u8],
-    /// The content, once a client wanted it without gzip.
+    /// The content without gzip, once a client wanted it.
     plain: OnceLock<Bytes>,
 }
 
@@ -52,13 +51,13 @@ impl File {
         }
     }
 
-    /// The file at `path`, which is compared as it is.
+    /// The file at exactly `path`.
     pub(crate) fn find(path: &str) -> Option<&'static Self> {
         let others = FILES.get(1..).unwrap_or_default();
         others.iter().find(|file| file.path == path)
     }
 
-    /// The content; empty only if the build script wrote something else.
+    /// The content; empty only after a fault of the build script.
     fn plain(&self) -> Bytes {
         let inflated = || {
             let mut content = Vec::new();
@@ -68,13 +67,13 @@ impl File {
         self.plain.get_or_init(inflated).clone()
     }
 
-    /// The file in the form that the request asks for; 304 where the client has it.
+    /// The file in the coding that the request accepts; 304 if the client has it.
     pub(crate) fn response(&self, request: &HeaderMap) -> Response<Bytes> {
         let mut response = Response::default();
         let headers = response.headers_mut();
         for (name, value) in [
             (ETAG, self.tag),
-            // Used again without asking, it might not fit the server after an update.
+            // A client that did not revalidate it might use a file of an earlier server.
             (CACHE_CONTROL, "no-cache"),
             (VARY, "Accept-Encoding"),
             (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -116,7 +115,7 @@ impl File {
     }
 }
 
-/// The page, with what it may load.
+/// The page, with its policy.
 pub(crate) fn page(request: &HeaderMap) -> Response<Bytes> {
     let page = FILES.first().map(|page| page.response(request));
     let mut response = page.unwrap_or_default();

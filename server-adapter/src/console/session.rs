@@ -13,7 +13,7 @@ use crate::state::ServerState;
 
 /// How long a key of the console is accepted.
 const KEY_SECONDS: i64 = 12 * 60 * 60;
-/// Names that are tried for a key, of which others may have been taken by hand.
+/// The number of names that are tried for a key, because others may be taken.
 const NAMES_MAX: usize = 9;
 
 const NO_JSON: Refused = (
@@ -25,7 +25,7 @@ const UNKNOWN: Refused = (
     Code::InvalidApiKey,
     "The code is not valid: it was used, it is older than 30 minutes, or there is none like it.",
 );
-/// Of every failure to issue a key.
+/// The message about a key that cannot be issued.
 const NOT_ISSUED: &str = "No key was issued; the code can be sent again.";
 
 /// The body of the request.
@@ -34,13 +34,13 @@ struct SignIn {
     code: String,
 }
 
-/// Exchanges the code in a body for a key. Where none can be issued the code stays valid.
+/// Exchanges the code in a body for a key. If no key can be issued, the code stays valid.
 pub(crate) async fn exchange(
     shared: &ServerState,
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<IssuedKey, Refused> {
-    // A page of another origin makes no browser send JSON without asking first.
+    // A page of another origin cannot make a browser send JSON without a preflight.
     if !is_json(headers) {
         return Err(NO_JSON);
     }
@@ -49,7 +49,7 @@ pub(crate) async fn exchange(
     let codes = Arc::clone(&shared.sign_in_codes);
     let now = engine.now();
     let taken = codes.take(&code, now).ok_or(UNKNOWN)?;
-    // It waits for a commit. A client that is gone does not end it.
+    // It waits for a commit, also when the client is gone.
     let issuing =
         spawn_blocking(move || issue(&engine, now).inspect_err(|_| codes.give_back(taken)));
     let issued = issuing.await.map_err(|_| refusal::ENDED)?;

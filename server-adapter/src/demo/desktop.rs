@@ -8,13 +8,13 @@ use super::random::Random;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
     Normal,
-    /// More is run on it than it has memory and processors for.
+    /// It runs more than its memory and processors can take.
     Overloaded,
     /// Its user never logs on.
     Unused,
 }
 
-/// One desktop, with what its week is made of.
+/// One desktop and the traits of its week.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Desktop {
     pub(super) workspace: Workspace,
@@ -27,7 +27,7 @@ pub(super) struct Desktop {
     pub(super) habit: Habit,
 }
 
-/// Region, directory, account, minutes east of UTC; the larger sites stand here more often.
+/// Region, directory, account, minutes east of UTC; the larger sites are listed more often.
 const SITES: [(&str, &str, &str, i32); 5] = [
     ("eu-west-1", "d-93670a1b2c", "111122223333", 0),
     ("eu-central-1", "d-9967ac41de", "111122223333", 60),
@@ -36,7 +36,7 @@ const SITES: [(&str, &str, &str, i32); 5] = [
     ("ap-southeast-2", "d-976738e1f0", "777788889999", 600),
 ];
 
-/// Name, processors, memory in GiB; the common ones stand here more often.
+/// Name, processors, memory in GiB; the common ones are listed more often.
 const COMPUTE_TYPES: [(&str, i32, i32); 9] = [
     ("STANDARD", 2, 4),
     ("STANDARD", 2, 4),

@@ -1,7 +1,7 @@
 //! A demo fleet with a working week of telemetry, to look at before anything is connected.
 //!
-//! Everything follows from one seed and from the time of loading. The engine's clock is set back by a week and led forward
-//! hour by hour while the week is played, so that times of receipt, holds and the audit are as believable as the records.
+//! Everything depends on one seed and the time of loading. The engine's clock is set back by a week and advanced hour by hour, so
+//! that times of receipt, holds and the audit match the records.
 
 mod desktop;
 mod random;
@@ -49,7 +49,7 @@ impl Clock for DemoClock {
     }
 }
 
-/// What was loaded.
+/// The counts of what was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loaded {
     /// Workspaces.
@@ -124,7 +124,7 @@ fn play(
     })
 }
 
-/// Stores `records`, by parts with room made for each where the queue is too short for all.
+/// Stores `records` in parts, and files between them if the queue is too short for all.
 fn record(engine: &Engine, records: &[Record]) -> Result<()> {
     match engine.record_all(records) {
         Err(error) if error.kind() == ErrorKind::QueueFull => {
@@ -146,7 +146,7 @@ fn in_state(desktops: &[Desktop], state: State) -> impl Iterator<Item = &Desktop
     desktops.iter().filter(move |desktop| desktop.is_in(state))
 }
 
-/// What the desk did in one hour; one in twelve fails.
+/// The calls of the help desk in one hour; one in twelve fails.
 fn act(engine: &Engine, desktops: &[Desktop], random: &mut Random) -> Result<()> {
     // The last number: how many desktops it may be. They are few, so that the others stay as they are.
     let action = random.pick(&[
@@ -170,7 +170,7 @@ fn act(engine: &Engine, desktops: &[Desktop], random: &mut Random) -> Result<()>
     Ok(())
 }
 
-/// Asks for an action; a refusal by the rules is part of the story. Returns the number of an action that runs.
+/// Requests an action; the rules may refuse it. Returns the number of a running action.
 fn attempt(
     engine: &Engine,
     desktops: &[Desktop],

@@ -9,9 +9,9 @@ use super::desktop::{Desktop, Habit};
 use super::random::Random;
 use super::{DAY, HOUR, WEEK};
 
-/// Seconds between two looks of an agent at its desktop.
+/// Seconds between two samples of an agent.
 const LOOK: i64 = HOUR / 4;
-/// Looks from one record to the next: of statistics while nobody is logged on, and of processes.
+/// Samples between two records: of statistics while nobody is logged on, and of processes.
 const IDLE_LOOKS: i64 = 4;
 const PROCESS_LOOKS: i64 = 8;
 const GIB: i64 = 1 << 30;
@@ -76,7 +76,8 @@ fn sessions(desktop: &Desktop, start: Timestamp, random: &mut Random) -> Vec<Ses
     sessions
 }
 
-/// What the agent posts as it looks every quarter of an hour. A desktop that stops by itself is off while nobody is logged on.
+/// The records of an agent that samples every quarter of an hour. A desktop that stops by itself is off while nobody is logged
+/// on.
 fn looks(
     desktop: &Desktop,
     sessions: &[Session],
@@ -172,7 +173,7 @@ fn startup(desktop: &Desktop, time: Timestamp, random: &mut Random) -> Record {
     }))
 }
 
-/// What a desktop is doing.
+/// The activity of a desktop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     None,

@@ -16,21 +16,21 @@ use crate::request::operation::Operation;
 use crate::response::body::OutgoingBody;
 use crate::state::ServerState;
 
-/// The status of a request whose connection ended before its response, in log and metrics; what it asked for may have been done.
-/// Proxies use the same one.
+/// The status, in log and metrics, of a request whose connection ended before its response; it may have taken effect. Proxies use
+/// the same status.
 const CONNECTION_ENDED: u16 = 499;
 
-/// A request that is being handled: counted and logged with its response, or, where it is dropped before, with 499.
+/// A request in progress: counted and logged with its response, or with 499 if it is dropped before.
 pub(crate) struct HandledRequest<'s> {
     metrics: &'s Metrics,
     started: Instant,
-    /// What it asks for, as far as that is known.
+    /// Its operation, once known.
     pub(crate) operation: Operation,
     /// The id of the key that was accepted.
     pub(crate) key: Option<u64>,
-    /// Room for its response, where it was taken before anything was written.
+    /// Room for its response, if it was taken before the write.
     pub(crate) share: Option<ResponseShare>,
-    /// `None` where nobody logs.
+    /// `None` without an access log.
     logged: Option<LoggedRequest>,
     has_response: bool,
 }
@@ -54,7 +54,7 @@ impl<'s> HandledRequest<'s> {
         }
     }
 
-    /// This key was accepted.
+    /// Records the accepted key.
     pub(crate) fn with_key(&mut self, key: Option<&KeyInfo>) {
         self.key = key.map(|key| key.id);
         if let Some(logged) = &mut self.logged {
@@ -105,7 +105,7 @@ struct LoggedRequest {
 }
 
 impl LoggedRequest {
-    /// Keeps what a line needs of `request`, and gives it the trace id that the line will have; `None` where nobody logs.
+    /// Keeps the parts of `request` that the line needs, and sets its trace id to that of the line; `None` without an access log.
     fn begin<B>(
         shared: &ServerState,
         options: &ServerOptions,

@@ -1,7 +1,6 @@
-//! Log output that never blocks who writes it: a bounded queue, and one thread that writes it to standard error.
+//! Log output that never blocks its callers: a bounded queue, and one thread that writes it to standard error.
 //!
-//! Standard error is often a pipe. When its reader stops, a write to it blocks; where requests or signals are handled, that
-//! would stop the whole server.
+//! Standard error is often a pipe. When its reader stops, a write to it blocks, which would stop the whole server.
 
 pub(crate) mod access_log;
 pub(crate) mod logged_request;
@@ -17,7 +16,7 @@ use serde::Serialize;
 
 use crate::locks::lock;
 
-/// Bytes of lines that wait to be written; lines above it are dropped and counted.
+/// Bytes of queued lines; lines above it are dropped and counted.
 const QUEUE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes handed to one write.
 const WRITE_BYTES_MAX: usize = 64 * 1024;
@@ -56,7 +55,7 @@ struct JsonMessage<'a> {
     message: &'a str,
 }
 
-/// What a topic's messages came to since one was written.
+/// The messages of a topic since the last one was written.
 #[derive(Debug)]
 struct Topic {
     written_at: Instant,
@@ -64,12 +63,12 @@ struct Topic {
 }
 
 impl LogQueue {
-    /// The queue of standard error; its thread starts with the first call. Where no thread can be started lines are dropped.
+    /// The queue of standard error; its thread starts with the first call. Without a thread lines are dropped.
     pub fn stderr() -> &'static Self {
         static STDERR: OnceLock<LogQueue> = OnceLock::new();
         STDERR.get_or_init(|| {
             let queue = Self::default();
-            // Without a thread the queue fills, and no line is lost that anyone could have read.
+            // Without a thread the queue fills; nobody could have read its lines.
             let _ = queue.write_to(std::io::stderr());
             queue
         })
@@ -83,7 +82,7 @@ impl LogQueue {
             .spawn(move || {
                 loop {
                     let text = queue.next_text();
-                    // A log that cannot be written stops nobody.
+                    // A failing log stops nothing.
                     let _ = out.write_all(text.as_bytes());
                     queue.written(text.len());
                 }

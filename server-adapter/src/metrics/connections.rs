@@ -1,19 +1,19 @@
-//! Why connections do not get what they want.
+//! Why connections are closed or requests refused.
 
 /// Why a connection is closed, or its request refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefusedConnection {
-    /// Its source has all it may have.
+    /// Its source has its maximum.
     SourceFull,
-    /// All are taken, each by a request: it gets the response of `/livez` alone.
+    /// All connections have a request in progress: it gets only the response of `/livez`.
     ServerFull,
-    /// It rested, and made room for a new one.
+    /// It was idle, and made room for a new one.
     Idle,
-    /// It brought or took next to nothing while others waited.
+    /// It was slow while others waited.
     Slow,
     /// Its request waited too long.
     Busy,
-    /// There was no room for the response to its request, as others were not read.
+    /// There was no room for its response, because others were not read.
     Unread,
 }
 

@@ -1,4 +1,4 @@
-//! What is not counted by the server but asked of the engine: figures of the fleet and of the store.
+//! Figures that the engine has: of the fleet and of the store.
 
 use deskfleet::{Engine, Timestamp};
 
@@ -21,7 +21,7 @@ impl Figures {
         }
     }
 
-    /// What there is to say where they cannot be read.
+    /// The text if they cannot be read.
     pub(crate) fn unread() -> Self {
         Self {
             ready: false,

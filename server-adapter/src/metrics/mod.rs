@@ -1,7 +1,7 @@
-//! What is counted, and its text in the Prometheus exposition format.
+//! The counters, and their text in the Prometheus exposition format.
 //!
-//! Counters are plain atomics: an operation and a status are places in a fixed table, so nothing a client sends can make
-//! the table grow, and no label holds a key, a query or the value of a path parameter.
+//! Counters are plain atomics: an operation and a status are indexes in a fixed table, so a client cannot make the table grow,
+//! and no label holds a key, a query or the value of a path parameter.
 
 mod connections;
 mod counter;
@@ -109,48 +109,48 @@ impl Metrics {
         Counted::new(&self.0.connections)
     }
 
-    /// Counts a connection that gets less than it wants.
+    /// Counts a connection that was closed or refused.
     pub(crate) fn connection_refused(&self, reason: RefusedConnection) {
         if let Some(counter) = self.0.connections_refused.get(reason as usize) {
             add(counter, 1);
         }
     }
 
-    /// A round of maintenance succeeded.
+    /// Records a round of maintenance that succeeded.
     pub(crate) fn maintained(&self, at: Timestamp) {
         self.0.maintained_at.store(at.ticks(), Ordering::Relaxed);
     }
 
-    /// A round of maintenance failed.
+    /// Records a round of maintenance that failed.
     pub(crate) fn maintenance_failed(&self) {
         add(&self.0.maintenance_failures, 1);
     }
 
-    /// The server is a node that stands at `position` of the log, and begins to follow it.
+    /// Sets that the server is a node at `position` of the log, and begins to follow it.
     #[cfg(feature = "cluster")]
     pub(crate) fn node_begun(&self, position: u64) {
         self.0.node.begun(position);
     }
 
-    /// The log was read; its last entry is `last`.
+    /// Records a read of the log, whose last entry is `last`.
     #[cfg(feature = "cluster")]
     pub(crate) fn followed(&self, position: u64, last: u64) {
         self.0.node.followed(position, last);
     }
 
-    /// The log could not be read, or not be applied.
+    /// Records that the log could not be read or applied.
     #[cfg(feature = "cluster")]
     pub(crate) fn follow_failed(&self) {
         self.0.node.follow_failed();
     }
 
-    /// An append to the log ended.
+    /// Records the end of an append to the log.
     #[cfg(feature = "cluster")]
     pub(crate) fn appended(&self, duration: Duration, is_done: bool) {
         self.0.node.appended(duration, is_done);
     }
 
-    /// Where the node stands; `None` where the server is none.
+    /// The position of the node; `None` for a server without a log.
     #[cfg(feature = "cluster")]
     pub(crate) fn standing(&self) -> Option<Standing> {
         self.0.node.standing()

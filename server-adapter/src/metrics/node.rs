@@ -1,4 +1,4 @@
-//! How far a node is with the log that it shares, and how appends to it went.
+//! The progress of a node in its log, and its appends.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -10,10 +10,10 @@ use super::counter::{add, read};
 use super::exposition::Exposition;
 use super::histogram::Histogram;
 
-/// A call that waits for entries returns at least this often: after a longer time the log, or the node, does not go on.
+/// A call that waits for entries returns at least this often: after a longer time the log or the node is stuck.
 const ROUND_MAX: Duration = Duration::from_secs(2);
 
-/// The counters of a node; there are none in a server without a log.
+/// The counters of a node; a server without a log has none.
 #[derive(Debug, Default)]
 pub(super) struct NodeCounters {
     appends: Histogram,
@@ -37,14 +37,14 @@ struct Progress {
     has_failed: bool,
 }
 
-/// Where a node stands.
+/// The progress of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// The last entry that is applied.
     pub(crate) position: u64,
-    /// The last entry that the node has heard of.
+    /// The last entry that the node knows.
     pub(crate) last: u64,
-    /// How old the newest state is that the node surely has.
+    /// The age of the newest state that the node certainly has.
     pub(crate) lag: Duration,
     /// Since when the log was not read; `None` while it is.
     pub(crate) unread: Option<Duration>,
@@ -55,7 +55,7 @@ pub(crate) struct Standing {
 }
 
 impl NodeCounters {
-    /// The node stands at `position` and is about to follow the log.
+    /// Sets that the node is at `position` and begins to follow the log.
     pub(super) fn begun(&self, position: u64) {
         *lock(&self.progress) = Some(Progress {
             position,
@@ -67,7 +67,7 @@ impl NodeCounters {
         });
     }
 
-    /// The log was read.
+    /// Records a read of the log.
     pub(super) fn followed(&self, position: u64, last: u64) {
         let now = Instant::now();
         let mut progress = lock(&self.progress);

@@ -1,4 +1,4 @@
-//! What the pages of the server show of the fleet and the store, read off the event loop, and not behind slow reads either.
+//! The readings of fleet and store for the pages of the server, made off the event loop and without waiting for slow reads.
 
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use deskfleet::Engine;
 use tokio::sync::{Mutex, oneshot};
 
-/// Reading pauses for this many times as long as it took, so that it takes a twentieth of one thread at most, however often the
-/// page is asked for: most need no key.
+/// After a reading it pauses for this many times as long as the reading took. So readings take at most a twentieth of one thread,
+/// however often a page that needs no key is requested.
 const PAUSE_FACTOR: u32 = 19;
 
-/// What was read last. Of those who ask while it is read one reads again, for all of them.
+/// The last reading. Requests that arrive during a reading share the next one.
 #[derive(Debug)]
 pub(crate) struct Scraped<T> {
     read: fn(&Engine) -> T,
@@ -18,12 +18,12 @@ pub(crate) struct Scraped<T> {
     last: Mutex<Option<Read<T>>>,
 }
 
-/// What was read.
+/// The reading.
 #[derive(Debug)]
 struct Read<T> {
     value: T,
     began: Instant,
-    /// When reading pauses no more.
+    /// The end of the pause.
     good_until: Instant,
 }
 
@@ -33,7 +33,7 @@ impl<T: Clone + Send + 'static> Scraped<T> {
         Self::pausing(Duration::MAX, read)
     }
 
-    /// The same for what needs a key: reading never pauses for longer than that.
+    /// The same for a page that needs a key: the pause is never longer than this.
     pub(crate) fn pausing(pause_max: Duration, read: fn(&Engine) -> T) -> Self {
         Self {
             read,
@@ -42,13 +42,13 @@ impl<T: Clone + Send + 'static> Scraped<T> {
         }
     }
 
-    /// What is asked for next is read anew.
+    /// The next request gets a new reading.
     #[cfg(feature = "cluster")]
     pub(crate) async fn expire(&self) {
         *self.last.lock().await = None;
     }
 
-    /// What is read, as of now unless reading pauses. `None` where the runtime ends.
+    /// The reading, made now unless it pauses. `None` when the runtime ends.
     pub(crate) async fn get(&self, engine: &Engine) -> Option<T> {
         let asked = Instant::now();
         let mut last = self.last.lock().await;
@@ -59,11 +59,11 @@ impl<T: Clone + Send + 'static> Scraped<T> {
         }
         let (engine, read) = (engine.clone(), self.read);
         let (send, receive) = oneshot::channel();
-        // A thread of its own, one at a time: slow reads take all that the runtime has for such work.
+        // A thread of its own, one at a time, because slow reads may take all blocking threads of the runtime.
         let reading = Builder::new().name("deskfleet-page".into());
         let reading = reading.spawn(move || {
             let began = Instant::now();
-            // Nobody may be waiting any more.
+            // The requests may be gone.
             let _ = send.send((read(&engine), began));
         });
         reading.ok()?;

@@ -15,8 +15,7 @@ const DOCUMENT: &str = concat!(
     r#"","links":{"openapi":"/openapi.json","alive":"/livez","ready":"/readyz","metrics":"/metrics"}}"#,
 );
 
-/// What runs here, in the form that the request asks for: a page for who names HTML among what is accepted, as browsers do and
-/// programs do not.
+/// What runs here: a page if `Accept` names HTML, as browsers do and programs do not, else JSON.
 pub(crate) fn index(headers: &HeaderMap) -> Response<Bytes> {
     if accepts(headers, &ACCEPT, "text/html") == Some(true) {
         return page(headers);
@@ -34,7 +33,7 @@ pub(crate) fn index(headers: &HeaderMap) -> Response<Bytes> {
 fn page(_: &HeaderMap) -> Response<Bytes> {
     use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 
-    // Nothing is loaded but the icon, and only the page's own style applies: it is named by its SHA-256.
+    // Only the icon loads, and only the page's own style applies, which is named by its SHA-256.
     const POLICY: &str = "default-src 'none'; img-src 'self'; \
         style-src 'sha256-spiDDVOuhbiHvdMNMMbmoPZJX1UGTRzNPb0p2kDoGXc='; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -51,7 +50,7 @@ fn page(_: &HeaderMap) -> Response<Bytes> {
     response
 }
 
-/// It depends on what the client accepts.
+/// The response depends on `Accept`.
 fn vary_uncached(response: &mut Response<Bytes>) {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,4 +1,4 @@
-//! The pages that the server serves itself. None needs a key, and none says anything about the fleet but its counts.
+//! The pages that the server serves itself. None needs a key, and none shows more of the fleet than its counts.
 
 pub(crate) mod accept;
 pub(crate) mod landing;
@@ -98,7 +98,7 @@ async fn content(
     }
 }
 
-/// Whether the store can be used, else the reason. The details, among them a path, are for the log.
+/// Checks that the store can be used; returns the reason if not. Details, such as a path, are only in the log.
 async fn readiness(shared: &ServerState) -> Response<Bytes> {
     let ready = shared.ready.get(&shared.engine).await;
     let text = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
@@ -109,7 +109,7 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
             }
             return page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"));
         }
-        // It names no path.
+        // The text names no path.
         Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
         Some(Err((ErrorKind::Corrupted, _))) => {
             "Corrupted: a part of the store is damaged, the rest is served; the line DAMAGED of the log says which. Where it names a file \
@@ -127,7 +127,7 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
     page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, text.into())
 }
 
-/// Whether a node has what the others have, and takes writes.
+/// Checks that a node has all entries and takes writes.
 #[cfg(feature = "cluster")]
 fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
     let Standing { lag, position, .. } = standing;
@@ -170,7 +170,7 @@ fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
     page_response(status, TEXT, text.into())
 }
 
-/// Of a server that is ready, with what an operator has to look into. It is no reason to send requests elsewhere.
+/// The warnings of a server that is ready. They are no reason to send requests elsewhere.
 fn with_warnings(ready: Response<Bytes>, unattended: Unattended) -> Response<Bytes> {
     let mut warnings = String::new();
     if let Some(ActionsSince { actions, since, .. }) = unattended.waiting {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::log::LogQueue;
 
-/// How long the end of the thread is waited for. One that waits for a log that does not respond may take any time; it is left to the end of
-/// the process.
+/// The time to wait for the end of the thread. A thread that waits for a log which does not respond may take any time; it ends
+/// with the process.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -21,7 +21,7 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Starts the thread. `work` returns soon after what it gets returns `true`, for which a parked thread is woken.
+    /// Starts the thread. `work` gets a function and returns soon after that returns `true`; a parked thread is woken then.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Background {
         })
     }
 
-    /// Has the work end after its current step. Does not wait.
+    /// Makes the work end after its current step. Does not wait.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         if let Some(thread) = &self.thread {

@@ -20,7 +20,7 @@ use crate::metrics::Metrics;
 pub(super) fn start(engine: Engine, pause: Duration, metrics: Metrics) -> io::Result<Background> {
     Background::start("deskfleet-maintenance", move |is_stopping| {
         loop {
-            // May end early for no reason, which does no harm.
+            // Parking may end early, which is harmless.
             park_timeout(pause);
             if is_stopping() {
                 return;

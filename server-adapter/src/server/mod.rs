@@ -23,18 +23,16 @@ use crate::options::ServerOptions;
 use crate::state::ServerState;
 use background::Background;
 
-/// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
+/// Pause after a failed `accept`: the usual cause, no file descriptor left, does not pass faster with retries.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How often it is looked whether the keys of responses that are being sent are still accepted.
+/// The interval of checks whether the keys of responses in progress are still accepted.
 const KEYS_LOOKED_AT_EVERY: Duration = Duration::from_millis(500);
 
-/// Connections that wait to be accepted, as far as the system lets: when they are too many a client waits a second before it
-/// tries again.
+/// The backlog of connections, as far as the system allows: above it a client waits a second before it tries again.
 const BACKLOG: u32 = 4096;
 
-/// What the system keeps of a response that the client has not taken yet, in bytes, as far as it lets: enough for some 10 Mbit/s to the
-/// other end of the world.
+/// The send buffer of a socket in bytes, as far as the system allows: enough for some 10 Mbit/s to the other end of the world.
 const SEND_BUFFER: u32 = 512 * 1024;
 
 /// An engine bound to an address. Needs a tokio runtime with I/O and time.
@@ -156,7 +154,7 @@ impl Server {
                     let Some(slot) = slots.take(&progress) else {
                         continue;
                     };
-                    // Responses are written in one piece; waiting for more would only delay them.
+                    // Responses are written in one piece; Nagle's algorithm would only delay them.
                     let _ = socket.set_nodelay(true);
                     let served = serve(socket, progress, Arc::clone(&self.shared));
                     connections.spawn(async move {
@@ -172,7 +170,7 @@ impl Server {
         self.shared.draining.send_replace(true);
         let all_ended = async { while connections.join_next().await.is_some() {} };
         let _ = timeout(self.shared.live().options.drain_timeout, all_ended).await;
-        // Those that are left end with the set.
+        // The remaining connections end with the set.
         let cut_off = connections.len();
         drop(connections);
         drop(threads);
@@ -201,10 +199,10 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // On Windows it would let another process take the address.
+    // On Windows this would let another process take the address.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
-    // Each connection has it from here. The system's own sizes grow to megabytes for a client that does not read.
+    // Each connection inherits this size. The system's own sizes grow to megabytes for a client that does not read.
     socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)

@@ -82,7 +82,7 @@ impl RunningServer {
 
 impl Drop for RunningServer {
     fn drop(&mut self) {
-        // The outcome has nobody to go to.
+        // No caller takes the outcome.
         let _ = self.finish();
     }
 }

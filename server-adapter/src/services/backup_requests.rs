@@ -29,7 +29,7 @@ const NO_LIST: Refused = (
     Code::StorageUnavailable,
     "The folder for backups cannot be read.",
 );
-/// Of every failure to write one.
+/// The message about a copy that failed.
 const NOT_WRITTEN: &str = "No backup was written; the log of the server says why.";
 
 const NO_PLACE: Refused = (
@@ -61,7 +61,7 @@ pub(crate) async fn list(options: &ServerOptions) -> Result<BackupList, Refused>
     })
 }
 
-/// Writes a copy, on a thread of its own: it takes long, and goes on when the client is gone.
+/// Writes a copy on a thread of its own, because it takes long and continues when the client is gone.
 pub(crate) async fn write(
     shared: &ServerState,
     options: &ServerOptions,
@@ -71,7 +71,7 @@ pub(crate) async fn write(
     let (send, written) = oneshot::channel();
     let thread = Builder::new().name("deskfleet-backup".into());
     let begun = thread.spawn(move || {
-        // Before the store has no space to write: these copies have no other bound.
+        // Copies are refused before the store lacks space: they have no other bound.
         let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
             + engine.config().limits.free_bytes_min;
         let written = if backups.has_room(needed) {
@@ -88,7 +88,7 @@ pub(crate) async fn write(
     written.map_err(|error| (error.kind().into(), NOT_WRITTEN))
 }
 
-/// Writes a copy, when the one that was asked for before is sent, and returns it as it is read.
+/// Writes a copy once the previous one is sent, and streams it.
 pub(crate) async fn download(
     shared: &ServerState,
     options: &ServerOptions,

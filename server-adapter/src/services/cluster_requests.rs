@@ -27,9 +27,9 @@ mod node {
         Code::NotFound,
         "No node of that name is on the list; GET /operator/cluster returns the list.",
     );
-    /// Of a failure to read the position.
+    /// The message about a position that cannot be read.
     const UNREADABLE: &str = "The store of this node cannot be read.";
-    /// Of a log that cannot be reached.
+    /// The message about a log that cannot be reached.
     const STAYS: &str =
         "The log of the fleet cannot be reached, so the node stays on the list; try again.";
     /// The fleet as this node sees it.

@@ -1,4 +1,4 @@
-//! Handles the operations of the server's own: method, body, key, and what each does.
+//! Handles the server's own operations: method, body, key, and the call.
 
 pub(crate) mod backup_requests;
 pub(crate) mod cluster_requests;
@@ -22,10 +22,10 @@ use crate::request::refusal::{self, KeyAttempt, Refused};
 use crate::request::small_body;
 use crate::response::body::OutgoingBody;
 
-/// Of a failure to write the audit row of what would have been handed out.
+/// The message about an audit row that cannot be written before data is handed out.
 const NOT_AUDITED: &str = "The audit row could not be written; the log of the server says why.";
 
-/// A response in place of what was asked for.
+/// A response that refuses the request.
 enum Refusal {
     Own(Refused),
     Engine(Response<Bytes>),
@@ -51,7 +51,7 @@ impl Service {
         }
     }
 
-    /// What the audit calls it; `None` where it has no row.
+    /// Its name in the audit; `None` if it has no row.
     fn audited(self) -> Option<AuditAction> {
         match self {
             Self::BackUp => Some(AuditAction::BackUp),
@@ -63,8 +63,7 @@ impl Service {
     }
 }
 
-/// The response to a request for `service`, and the key that it was sent with, or for a session of the one that was
-/// issued.
+/// The response to a request for `service`, and its key; for a session the issued key.
 pub(crate) async fn respond(
     context: RequestContext<'_>,
     row: &OwnRoute,
@@ -108,7 +107,7 @@ pub(crate) async fn respond(
     (response, key)
 }
 
-/// Does what was asked for; `key` gets the key, also one that is refused.
+/// Handles the request; sets `key` also if the key is refused.
 #[cfg_attr(
     not(feature = "console"),
     expect(unused_variables, reason = "only signing in reads a body")
@@ -169,7 +168,7 @@ async fn serve(
     Ok(context.whole(response))
 }
 
-/// Writes the audit row of what was `done` for `caller`, before it leaves; `detail` says what of it.
+/// Writes the audit row of `done` for `caller`, before the data is sent; `detail` says which data.
 async fn audited<T>(
     context: RequestContext<'_>,
     action: AuditAction,
@@ -180,7 +179,7 @@ async fn audited<T>(
     let (shared, source) = (context.shared, context.source());
     let refused = done.as_ref().err().map(|(code, _)| *code);
     let engine = shared.engine.clone();
-    // It waits for a commit, on a thread that others want as well: in turn, as reads that take long.
+    // It waits for a commit, on a blocking thread, and so takes its turn like slow reads.
     let place = shared.slow_reads.resume(&source.slow_reads).await;
     let held = (place, Arc::clone(source));
     let row = shared.slow_reads.run(move || {
@@ -194,7 +193,7 @@ async fn audited<T>(
     Ok(done)
 }
 
-/// A response that nobody keeps.
+/// A response that no cache keeps.
 fn json(status: StatusCode, value: &impl Serialize) -> Response<Bytes> {
     let json = serde_json::to_vec(value).unwrap_or_default();
     let mut response = Response::new(json.into());
@@ -203,7 +202,7 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response<Bytes> {
     response
 }
 
-/// A response that says all by its status.
+/// A response with a status alone.
 fn nothing() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
