@@ -13,7 +13,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::task::yield_now;
 use tokio::time::error::Elapsed;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::gzip::{Fault, Gunzip};
 use crate::connection::progress::Progress;
@@ -229,16 +229,8 @@ impl Pace {
     /// The next bytes of the body; trailers are passed over.
     async fn next(&mut self, body: &mut Incoming) -> Result<Option<Bytes>, Unread> {
         loop {
-            let mut frame = pin!(body.frame());
-            // No timer is made for what is there already: most bodies are.
-            let frame = match poll_fn(|cx| Poll::Ready(frame.as_mut().poll(cx))).await {
-                Poll::Ready(frame) => frame,
-                Poll::Pending => match timeout_at(self.next_deadline(), frame).await {
-                    Ok(frame) => frame,
-                    Err(_) => return Err(Unread::Late),
-                },
-            };
-            let Some(frame) = frame else {
+            let frame = in_time(self.time_left(), body.frame()).await;
+            let Some(frame) = frame.map_err(|_| Unread::Late)? else {
                 return Ok(None);
             };
             let frame = frame.map_err(|_| Unread::Broken)?;
@@ -250,8 +242,10 @@ impl Pace {
         }
     }
 
-    fn next_deadline(&self) -> Instant {
-        self.deadline.min(Instant::now() + self.pause_max)
+    /// For the next byte.
+    fn time_left(&self) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        left.min(self.pause_max)
     }
 
     /// Since `began` the body waited for the server, not the server for the body; returns how long.
