@@ -1,6 +1,8 @@
-//! Compresses for the binary: the OpenAPI document, to a tenth, and the files of the console, which browsers take as they are here.
+//! Compresses for the binary: the OpenAPI document, to a tenth, the texts of the command, to an eighth, and the files of the console,
+//! which browsers take as they are here.
 
 use std::env::{var, var_os};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Error, Result, Write as _};
@@ -10,6 +12,8 @@ use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
 use sha2::{Digest as _, Sha256};
 
+/// The folder of the shell completions and of the manual page.
+const TEXTS: &str = "completions";
 /// The page of the console, and the folder of what it loads; both below the folder of this crate.
 const PAGE: &str = "console/index.html";
 const FILES: &str = "console/app";
@@ -35,10 +39,23 @@ fn main() -> Result<()> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&fs::read("openapi.json")?)?;
     fs::write(out.join("openapi.json.deflate"), encoder.finish()?)?;
+    println!("cargo::rerun-if-changed={TEXTS}");
+    for entry in fs::read_dir(TEXTS)? {
+        let (file, mut name) = (entry?.path(), OsString::new());
+        name.push(file.file_name().unwrap_or_default());
+        name.push(".gz");
+        fs::write(out.join(name), gzip(&fs::read(file)?)?)?;
+    }
     if var("CARGO_FEATURE_CONSOLE").is_ok() {
         console(out)?;
     }
     Ok(())
+}
+
+fn gzip(content: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    encoder.finish()
 }
 
 /// Writes `console.rs` into `out`, an array of `File`s, the page first, and beside it what the array includes.
@@ -56,9 +73,7 @@ fn console(out: &Path) -> Result<()> {
             }
             _ => fs::read(file)?,
         };
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(&content)?;
-        fs::write(out.join(format!("console-{number}.gz")), encoder.finish()?)?;
+        fs::write(out.join(format!("console-{number}.gz")), gzip(&content)?)?;
         let hash = Sha256::digest(&content).0;
         let hash = hash.first_chunk().copied().map_or(0, u64::from_be_bytes);
         // Proxies that compress or decompress keep a weak one.

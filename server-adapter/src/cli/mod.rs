@@ -54,7 +54,6 @@ use self::args::{ClusterCommand, Command, KeysCommand};
 use self::configuration::Configuration;
 use self::failure::Failure;
 use self::output::{data, log, say};
-use self::texts::MAN_PAGE;
 
 /// Time for the last log lines of a server.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -110,8 +109,8 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
         Command::Config(_) => configuration.print(),
         Command::Import(args) => import::run(&args, configuration),
         Command::Export(args) => export::run(args, configuration),
-        Command::Completions { shell } => data(shell.completions().trim_end()),
-        Command::Man => data(MAN_PAGE.trim_end()),
+        Command::Completions { shell } => texts::print_completions(shell),
+        Command::Man => texts::print_man_page(),
         Command::Keys(command) => run_keys(command, configuration),
         Command::Telemetry(command) => telemetry::run(command, configuration),
         Command::Cluster(ClusterCommand::Leave { file }) => cluster::leave(&file),

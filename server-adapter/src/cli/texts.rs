@@ -1,7 +1,20 @@
 //! The shell completions and the manual page: generated from the command line's definition, and kept as files so that the binary
-//! does not contain their generators.
+//! does not contain their generators. The build script compresses them.
+
+use std::io::Read as _;
 
 use clap::ValueEnum;
+use flate2::read::GzDecoder;
+
+use super::failure::Failure;
+use super::output::data;
+
+/// The bytes of a file in `completions`, in gzip.
+macro_rules! compressed {
+    ($file:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".gz"))
+    };
+}
 
 /// A shell with completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -12,20 +25,28 @@ pub(crate) enum Shell {
     Powershell,
 }
 
-impl Shell {
-    /// Its completions, as a script of it.
-    pub(crate) const fn completions(self) -> &'static str {
-        match self {
-            Self::Bash => include_str!("../../completions/deskfleet.bash"),
-            Self::Zsh => include_str!("../../completions/_deskfleet"),
-            Self::Fish => include_str!("../../completions/deskfleet.fish"),
-            Self::Powershell => include_str!("../../completions/_deskfleet.ps1"),
-        }
-    }
+/// Prints the completions of a shell, as a script of it.
+pub(crate) fn print_completions(shell: Shell) -> Result<(), Failure> {
+    print(match shell {
+        Shell::Bash => compressed!("deskfleet.bash"),
+        Shell::Zsh => compressed!("_deskfleet"),
+        Shell::Fish => compressed!("deskfleet.fish"),
+        Shell::Powershell => compressed!("_deskfleet.ps1"),
+    })
 }
 
-/// The manual page, in roff.
-pub(crate) const MAN_PAGE: &str = include_str!("../../completions/deskfleet.1");
+/// Prints the manual page, in roff.
+pub(crate) fn print_man_page() -> Result<(), Failure> {
+    print(compressed!("deskfleet.1"))
+}
+
+fn print(compressed: &[u8]) -> Result<(), Failure> {
+    let mut text = String::new();
+    GzDecoder::new(compressed)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::caused("cannot decompress the text", &error))?;
+    data(text.trim_end())
+}
 
 #[cfg(test)]
 #[path = "../../tests/texts/mod.rs"]
