@@ -17,32 +17,22 @@ struct InForce {
     server: ServerHandle,
 }
 
-/// Loads the configuration again whenever it is asked to.
-#[derive(Debug)]
-pub(crate) struct Reloads(Arc<Mutex<InForce>>);
-
-impl Reloads {
-    pub(crate) fn new(configuration: Configuration, server: ServerHandle) -> Self {
-        Self(Arc::new(Mutex::new(InForce {
-            configuration,
-            server,
-        })))
-    }
-
-    /// Asks for it. Does not wait: reading a file can take long, so each time has a thread of its own, one after another.
-    pub(crate) fn requests(&self) -> impl Fn() + Send + use<> {
-        let in_force = Arc::clone(&self.0);
-        move || {
-            let in_force = Arc::clone(&in_force);
-            let thread = Builder::new().name("deskfleet-reload".into());
-            let begun = thread.spawn(move || {
-                lock(&in_force).reload();
-            });
-            if let Err(error) = begun {
-                log!(
-                    "deskfleet: the configuration stays as it was: no thread can be started: {error}"
-                );
-            }
+/// Loads the configuration again each time that the result is called. That does not wait: reading a file can take long, so each time has
+/// a thread of its own, one after another.
+pub(crate) fn requests(
+    configuration: Configuration,
+    server: ServerHandle,
+) -> impl Fn() + Send + use<> {
+    let in_force = Arc::new(Mutex::new(InForce {
+        configuration,
+        server,
+    }));
+    move || {
+        let in_force = Arc::clone(&in_force);
+        let thread = Builder::new().name("deskfleet-reload".into());
+        let begun = thread.spawn(move || lock(&in_force).reload());
+        if let Err(error) = begun {
+            log!("deskfleet: the configuration stays as it was: no thread can be started: {error}");
         }
     }
 }

@@ -23,7 +23,7 @@ use super::failure::Failure;
 use super::node::{self, Node};
 use super::origin::{origin, scheme};
 use super::output::log;
-use super::reload::Reloads;
+use super::reload;
 use super::signals;
 use super::start_keys::{self, KeyPlace};
 use super::store;
@@ -98,8 +98,8 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     let served = runtime.block_on(async {
         let server = Server::new(listener, engine.clone(), options)
             .map_err(|error| Failure::caused("cannot listen", &error))?;
-        let reload = Reloads::new(configuration.clone(), server.handle());
-        let stop = signals::catch(backups.requests(), reload.requests())
+        let reload = reload::requests(configuration.clone(), server.handle());
+        let stop = signals::catch(backups.requests(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(settings, address);
         // Only now: a key issued by a start that fails would be lost.

@@ -95,39 +95,31 @@ pub(crate) struct SettingArgs {
 impl SettingArgs {
     pub(crate) fn overrides(&self) -> Overrides {
         let mut overrides = self.store.overrides();
-        let text = |text: &str| Value::Text(text.to_owned());
-        let number = |number: NonZeroU64| Value::Number(number.get());
+        let text = |text: &Option<String>| text.clone().map(Value::Text);
+        let number = |number: Option<NonZeroU64>| Some(Value::Number(number?.get()));
         let hosts = (!self.hosts.is_empty()).then(|| Value::List(self.hosts.clone()));
+        let memory = self.memory.then(|| Value::Text("none".to_owned()));
+        let quiet = self.quiet.then(|| Value::Text("off".to_owned()));
+        let proxied = self.proxied.then_some(Value::Boolean(true));
+        let per_source = number(self.connections_per_source);
         let options = [
-            ("data", self.memory.then(|| text("none")), "--memory"),
-            (
-                "server.listen",
-                self.listen.as_deref().map(text),
-                "--listen",
-            ),
-            ("log.format", self.quiet.then(|| text("off")), "--quiet"),
+            ("data", memory, "--memory"),
+            ("server.listen", text(&self.listen), "--listen"),
+            ("log.format", quiet, "--quiet"),
             ("server.hosts", hosts, "--host"),
-            (
-                "server.proxied",
-                self.proxied.then_some(Value::Boolean(true)),
-                "--proxied",
-            ),
-            ("tls.cert", self.tls_cert.as_deref().map(text), "--tls-cert"),
-            ("tls.key", self.tls_key.as_deref().map(text), "--tls-key"),
-            (
-                "tls.client_ca",
-                self.client_ca.as_deref().map(text),
-                "--client-ca",
-            ),
-            ("backups", self.backups.as_deref().map(text), "--backups"),
+            ("server.proxied", proxied, "--proxied"),
+            ("tls.cert", text(&self.tls_cert), "--tls-cert"),
+            ("tls.key", text(&self.tls_key), "--tls-key"),
+            ("tls.client_ca", text(&self.client_ca), "--client-ca"),
+            ("backups", text(&self.backups), "--backups"),
             (
                 "server.connections_max",
-                self.connections.map(number),
+                number(self.connections),
                 "--connections",
             ),
             (
                 "server.connections_per_source",
-                self.connections_per_source.map(number),
+                per_source,
                 "--connections-per-source",
             ),
         ];

@@ -5,6 +5,8 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use deskfleet_server::LogQueue;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
 /// Time for the last log lines when the process ends at once.
@@ -64,7 +66,6 @@ pub(crate) fn catch(
 /// From now on SIGHUP does not end the process; before [`catch`] it does nothing. Needs a tokio runtime.
 #[cfg(unix)]
 pub(crate) fn ignore_reloads() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
     // Dropping what receives a signal does not restore its default.
     signal(SignalKind::hangup()).map(drop)
 }
@@ -77,7 +78,6 @@ pub(crate) fn ignore_reloads() -> io::Result<()> {
 /// From now on a file that reaches the limit of its size (`ulimit -f`, `LimitFSIZE=`) fails the write and does not end the process.
 #[cfg(unix)]
 pub(crate) fn ignore_file_limits() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
     /// The same number on Linux but for MIPS, on macOS and on the BSDs.
     const SIGXFSZ: i32 = 25;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -105,23 +105,23 @@ fn end_at_once() {
 }
 
 /// The signals that are caught.
+#[cfg(unix)]
 #[derive(Debug)]
 struct Signals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    backup: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    reload: tokio::signal::unix::Signal,
+    interrupt: Signal,
+    terminate: Signal,
+    backup: Signal,
+    reload: Signal,
 }
+
+#[cfg(not(unix))]
+#[derive(Debug)]
+struct Signals;
 
 #[cfg(unix)]
 impl Signals {
     /// From now on the signals come here and end nothing by themselves. Needs a tokio runtime.
     fn catch() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -146,7 +146,7 @@ impl Signals {
 #[cfg(not(unix))]
 impl Signals {
     fn catch() -> io::Result<Self> {
-        Ok(Self {})
+        Ok(Self)
     }
 
     /// Waits for the next one.

@@ -13,7 +13,7 @@ use super::configuration::Configuration;
 use super::failure::Failure;
 #[cfg(feature = "cluster")]
 use super::node::{self, Node};
-use super::output::{data_json, say};
+use super::output::{counted, data_json, say};
 
 /// An engine's builder with the machine's randomness and the real time, which needs no thread.
 pub(crate) fn builder(configuration: &Configuration) -> EngineBuilder {
@@ -211,14 +211,11 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
     if let Some(refused) = free.and_then(|free| limits.refused_with(free)) {
         say!("{}: {refused}", file.display());
     }
-    let problems = match found.problems.len() {
-        0 => {
-            say!("{}: no problems", file.display());
-            return Ok(());
-        }
-        1 => "1 problem".to_owned(),
-        several => format!("{several} problems"),
-    };
+    if found.problems.is_empty() {
+        say!("{}: no problems", file.display());
+        return Ok(());
+    }
+    let problems = counted(found.problems.len() as u64, "problem");
     Err(Failure(format!(
         "{}: {problems}. Nothing was changed: keep the file and the folder of its queue, and do what is said above; where a problem \
          names nothing to do, restore a backup.",

@@ -43,10 +43,10 @@ impl ParquetFile {
         name: &str,
         columns: &[Column],
     ) -> Result<Self, Failure> {
-        let failed = |error: &ParquetError| cannot_write(path, error);
+        let failed = |error: &dyn std::error::Error| Failure::cannot_write(path.display(), error);
         let mut file = ExportFile::create(path, key_file)?;
         let out = file.writer().try_clone();
-        let out = out.map_err(|error| cannot_write(path, &error))?;
+        let out = out.map_err(|error| failed(&error))?;
         let schema = parse_message_type(&schema(name, columns)).map_err(|error| failed(&error))?;
         let docs = columns.iter().filter(|column| !column.doc.is_empty());
         let docs = docs.map(|column| KeyValue::new(column.name.to_owned(), column.doc.to_owned()));
@@ -74,7 +74,7 @@ impl ParquetFile {
                 Unwritten::Line(error) => {
                     Failure::caused("a record is not the JSON of one", &error)
                 }
-                Unwritten::File(error) => cannot_write(&self.path, &error),
+                Unwritten::File(error) => Failure::cannot_write(self.path.display(), &error),
             }
         })
     }
@@ -112,15 +112,11 @@ impl ParquetFile {
     pub(super) fn keep(mut self) -> Result<u64, Failure> {
         let ended = self.end_group();
         let closed = ended.and_then(|()| self.writer.close());
-        closed.map_err(|error| cannot_write(&self.path, &error))?;
+        closed.map_err(|error| Failure::cannot_write(self.path.display(), &error))?;
         let kept = self.file.keep();
-        kept.map_err(|error| cannot_write(&self.path, &error))?;
+        kept.map_err(|error| Failure::cannot_write(self.path.display(), &error))?;
         Ok(self.written)
     }
-}
-
-fn cannot_write(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::caused(format_args!("cannot write to {}", path.display()), error)
 }
 
 fn schema(name: &str, columns: &[Column]) -> String {
