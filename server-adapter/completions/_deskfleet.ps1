@@ -199,9 +199,9 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
         }
         'deskfleet;cluster;status' {
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The address of a node of the fleet, such as `http://127.0.0.1:8080`')
-            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`')
-            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the node''s certificate, in PEM; by default those of the system')
-            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a node that asks for one, in PEM')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
             [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'The answer of the server, as one line of JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -210,9 +210,9 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
         }
         'deskfleet;cluster;forget' {
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The address of a node of the fleet, such as `http://127.0.0.1:8080`')
-            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`')
-            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the node''s certificate, in PEM; by default those of the system')
-            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a node that asks for one, in PEM')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
             [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

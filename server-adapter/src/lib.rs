@@ -33,10 +33,11 @@
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
 //! | `cluster/` | the log that a URL names, the thread that follows it, and what is wrong with a fleet |
-//! | `page_tokens.rs` | paging through the lists of a server that may be wrong |
+//! | `clients.rs` | what the clients of a server have in common: the key, refusals, tokens of pages |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod backups;
+mod clients;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 mod connection;
@@ -47,7 +48,6 @@ mod limits;
 mod log;
 mod metrics;
 mod options;
-mod page_tokens;
 mod pages;
 mod request;
 mod response;
@@ -59,6 +59,7 @@ use deskfleet::locks;
 
 pub use backups::sent_copies::SentCopies;
 pub use backups::{Backup, Backups};
+pub use clients::{PageTokens, Problem, RepeatedToken, api_key, read_api_key, visible};
 #[cfg(feature = "tls")]
 pub use connection::tls::{Tls, read_certificates, read_key, read_roots};
 #[cfg(not(feature = "tls"))]
@@ -67,7 +68,6 @@ pub use log::LogQueue;
 pub use log::access_log::{AccessLog, LogFormat, stderr_log};
 pub use metrics::Metrics;
 pub use options::ServerOptions;
-pub use page_tokens::{PageTokens, RepeatedToken};
 pub use request::hosts::is_host_name;
 pub use server::running::{RunningServer, spawn};
 pub use server::{Drained, Server, ServerHandle, listen};

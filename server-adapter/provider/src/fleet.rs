@@ -18,8 +18,7 @@ use ureq::Agent;
 
 use super::trace::Trace;
 use super::transport::{Bounds, agent, send};
-use deskfleet_server::LogQueue;
-use deskfleet_server::{PageTokens, RepeatedToken};
+use deskfleet_server::{LogQueue, PageTokens, Problem, RepeatedToken, read_api_key};
 
 /// What is noted of an attempt that was refused, in place of a request id.
 pub(super) const REFUSED: &str = "refused";
@@ -110,13 +109,6 @@ struct LineError {
     message: String,
 }
 
-#[derive(Deserialize)]
-struct Problem {
-    code: String,
-    title: String,
-    detail: Option<String>,
-}
-
 /// Why a request was not answered as asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -156,7 +148,7 @@ impl Fleet {
     ///
     /// One sentence about the key or the CAs.
     pub(super) fn new(url: &str, key_file: &Path, ca: Option<&Path>) -> Result<Self, String> {
-        let key = read_key(key_file)?;
+        let key = read_api_key(key_file).map_err(|error| error.to_string())?;
         let bounds = Bounds {
             whole: REQUEST_TIME,
             connect: CONNECT_TIME,
@@ -357,7 +349,7 @@ impl Fleet {
         let problem = serde_json::from_slice::<Problem>(&response.body);
         let status = response.status;
         if status == 401
-            && let Ok(key) = read_key(&self.key_file)
+            && let Ok(key) = read_api_key(&self.key_file)
         {
             // Another may have been put in its place: for the next request.
             *lock(&self.key) = key;
@@ -365,7 +357,7 @@ impl Fleet {
         match problem {
             Ok(problem) if status < 500 && status != 429 => Err(Refusal::Problem {
                 status,
-                message: problem.detail.unwrap_or(problem.title),
+                message: problem.message().to_owned(),
                 code: problem.code,
             }),
             Ok(problem) => Err(Refusal::Unreachable(format!(
@@ -378,18 +370,6 @@ impl Fleet {
             ))),
         }
     }
-}
-
-fn read_key(file: &Path) -> Result<HeaderValue, String> {
-    let place = file.display();
-    let key =
-        std::fs::read_to_string(file).map_err(|error| format!("cannot read {place}: {error}"))?;
-    let key = HeaderValue::from_str(key.trim()).ok();
-    let mut key = key
-        .filter(|key| !key.is_empty())
-        .ok_or_else(|| format!("{place} holds no API key"))?;
-    key.set_sensitive(true);
-    Ok(key)
 }
 
 /// What fits a detail or a note: 256 characters.

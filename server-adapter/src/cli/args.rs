@@ -9,8 +9,7 @@ use deskfleet::{Scope, Timestamp};
 
 use super::configuration::{Overrides, is_node_name};
 use super::export_args::ExportArgs;
-use super::server_args::ServerArgs;
-use super::server_url::ServerUrl;
+use super::server_args::{NodeArgs, ServerArgs};
 use super::setting_args::{SettingArgs, StoreFile};
 use super::telemetry::TelemetryCommand;
 use super::texts::Shell;
@@ -168,9 +167,9 @@ pub(crate) enum ClusterCommand {
     },
     /// Prints the nodes of a fleet, how far each is, and what is wrong
     ///
-    /// Asks one node, which reports what all of them said last. The exit code is 1 where something is wrong: a node is silent for a minute
-    /// or applies nothing more, two nodes differ, or not all know the same rules. Only in a deskfleet that was built with the feature
-    /// `postgres` or `nats`.
+    /// Asks one node with an admin key, and reports what all of them said last. The exit code is 1 where something is wrong: a node is
+    /// silent for a minute or applies nothing more, two nodes differ, or not all know the same rules. Only in a deskfleet that was built
+    /// with the feature `postgres` or `nats`.
     #[command(after_help = "Example:\n  \
         deskfleet cluster status --url http://127.0.0.1:8080 --key-file admin.key")]
     Status {
@@ -182,8 +181,8 @@ pub(crate) enum ClusterCommand {
     },
     /// Takes a node that is gone for good off the list
     ///
-    /// The log is no longer kept for it. A node that runs reports itself again. Only in a deskfleet that was built with the feature
-    /// `postgres` or `nats`.
+    /// The log is no longer kept for it. It takes an admin key. A node that runs reports itself again. Only in a deskfleet that was built
+    /// with the feature `postgres` or `nats`.
     #[command(after_help = "Example:\n  \
         deskfleet cluster forget node-3 --url http://127.0.0.1:8080 --key-file admin.key")]
     Forget {
@@ -193,26 +192,6 @@ pub(crate) enum ClusterCommand {
         #[command(flatten)]
         peer: NodeArgs,
     },
-}
-
-/// The node that is asked, and the key.
-#[derive(Debug, PartialEq, Eq, Args)]
-pub(crate) struct NodeArgs {
-    /// The address of a node of the fleet, such as `http://127.0.0.1:8080`
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: ServerUrl,
-    /// The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) key_file: Option<PathBuf>,
-    /// The CAs that may have signed the node's certificate, in PEM; by default those of the system
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca: Option<PathBuf>,
-    /// The certificate to show to a node that asks for one, in PEM
-    #[arg(long, value_name = "FILE", requires = "client_key")]
-    pub(crate) client_cert: Option<PathBuf>,
-    /// The private key of --client-cert, in PEM without a passphrase
-    #[arg(long, value_name = "FILE", requires = "client_cert")]
-    pub(crate) client_key: Option<PathBuf>,
 }
 
 /// The options of `import`.

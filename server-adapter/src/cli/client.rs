@@ -1,32 +1,28 @@
 //! A client of a running server, for the commands that take `--url`: HTTP/1.1, a connection for each request.
 
 use std::error::Error;
-use std::future::poll_fn;
 use std::io;
 use std::net::TcpStream;
 use std::path::Path;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use deskfleet_server::{Problem, api_key, read_api_key, visible};
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{Connection, handshake};
+use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
-use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use super::client_body::Pieces;
+use super::client_files::ClientFiles;
 use super::client_socket::connect;
 #[cfg(feature = "tls")]
 use super::client_tls::ClientTls;
 use super::failure::Failure;
-use super::output::visible;
-use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
@@ -49,22 +45,28 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client of the server at `url`, with the files that `args` name; without one the key is that of the variable
+    /// A client of the server at `url`, with the files that `files` names; without one the key is that of the variable
     /// [`KEY_VARIABLE`]. Connects to nothing yet.
-    pub(crate) fn new(url: ServerUrl, args: &ServerArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(url: ServerUrl, files: &ClientFiles) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
             .build()
             .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
         Ok(Self {
-            key: key(args.key_file.as_deref())?,
+            key: key(files.key_file.as_deref())?,
             #[cfg(feature = "tls")]
-            tls: url.is_tls.then(|| ClientTls::new(args)).transpose()?,
+            tls: url.is_tls.then(|| ClientTls::new(files)).transpose()?,
             url,
             runtime,
             patience: None,
         })
+    }
+
+    /// The address of the server.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn url(&self) -> &ServerUrl {
+        &self.url
     }
 
     /// Waits for a response no longer than `patience`.
@@ -169,11 +171,10 @@ impl Client {
                     .unwrap_or_else(|_| Err("no response in time".into())),
             }
         });
-        let (response, connection) = responded.map_err(broke_off)?;
+        let response = responded.map_err(broke_off)?;
         let status = response.status();
         let download = Download {
             client: self,
-            connection,
             body: Some(response.into_body()),
         };
         if status.is_success() {
@@ -211,44 +212,20 @@ fn broken_off(url: &ServerUrl, error: &dyn Error) -> Failure {
     Failure::caused(format_args!("{url} broke off"), error)
 }
 
-/// A connection, which goes on while it is polled.
-struct OpenConnection(Option<Pin<Box<Http1>>>);
-
-type Http1 = Connection<TokioIo<Box<dyn Transport>>, Pieces>;
-
-impl OpenConnection {
-    /// Polls the connection and then `other`.
-    fn poll_beside<F: Future>(
-        &mut self,
-        other: Pin<&mut F>,
-        context: &mut Context<'_>,
-    ) -> Poll<F::Output> {
-        if let Some(open) = &mut self.0
-            && open.as_mut().poll(context).is_ready()
-        {
-            // Its error, if it has one, is that of the response.
-            self.0 = None;
-        }
-        other.poll(context)
-    }
-}
-
-/// Sends a request; returns the response and the connection, on which its body comes.
+/// Sends a request; returns the response. The connection is a task, which goes on while the runtime waits for the body.
 async fn respond(
     socket: Box<dyn Transport>,
     request: Request<Pieces>,
-) -> Result<(Response<Incoming>, OpenConnection), BrokenOff> {
+) -> Result<Response<Incoming>, BrokenOff> {
     let (mut sender, connection) = handshake(TokioIo::new(socket)).await?;
-    let mut connection = OpenConnection(Some(Box::pin(connection)));
-    let mut response = pin!(sender.send_request(request));
-    let response = poll_fn(|context| connection.poll_beside(response.as_mut(), context)).await?;
-    Ok((response, connection))
+    // Its error, if it has one, is that of the response.
+    tokio::spawn(connection);
+    Ok(sender.send_request(request).await?)
 }
 
 /// The body of a response, piece by piece as it comes.
 pub(crate) struct Download<'c> {
     client: &'c Client,
-    connection: OpenConnection,
     /// `None` after its end or a failure.
     body: Option<Incoming>,
 }
@@ -257,9 +234,7 @@ impl Download<'_> {
     /// The next piece; `None` at the end.
     fn next_piece(&mut self) -> Result<Option<Bytes>, BrokenOff> {
         while let Some(body) = &mut self.body {
-            let mut frame = pin!(body.frame());
-            let frame = poll_fn(|context| self.connection.poll_beside(frame.as_mut(), context));
-            match self.client.runtime.block_on(frame).transpose() {
+            match self.client.runtime.block_on(body.frame()).transpose() {
                 Ok(Some(frame)) => {
                     if let Ok(piece) = frame.into_data() {
                         return Ok(Some(piece));
@@ -297,21 +272,13 @@ impl Iterator for Download<'_> {
     }
 }
 
-/// The members of a problem body that people need.
-#[derive(Deserialize)]
-struct Problem {
-    code: String,
-    title: String,
-    detail: Option<String>,
-}
-
 fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
     let Ok(problem) = serde_json::from_slice::<Problem>(body) else {
         return Failure(format!(
             "{url} returned {status}; is that a deskfleet server?"
         ));
     };
-    let message = visible(&problem.detail.unwrap_or(problem.title));
+    let message = visible(problem.message());
     let advice = if status == StatusCode::UNAUTHORIZED {
         format!("; the key is that of --key-file or {KEY_VARIABLE}")
     } else {
@@ -325,25 +292,14 @@ fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
 }
 
 fn key(file: Option<&Path>) -> Result<HeaderValue, Failure> {
-    let (text, place) = match file {
-        Some(file) => {
-            let what = format_args!("cannot read {}", file.display());
-            let text = std::fs::read_to_string(file).map_err(|error| Failure::caused(what, &error));
-            (text?, file.display().to_string())
+    let key = match (file, std::env::var(KEY_VARIABLE)) {
+        (Some(file), _) => read_api_key(file),
+        (None, Ok(text)) => api_key(&text, KEY_VARIABLE),
+        (None, Err(_)) => {
+            return Err(Failure(format!(
+                "--url needs an API key: name its file with --key-file, or put it into the variable {KEY_VARIABLE}"
+            )));
         }
-        None => match std::env::var(KEY_VARIABLE) {
-            Ok(text) => (text, KEY_VARIABLE.to_owned()),
-            Err(_) => {
-                return Err(Failure(format!(
-                    "--url needs an API key: name its file with --key-file, or put it into the variable {KEY_VARIABLE}"
-                )));
-            }
-        },
     };
-    let key = HeaderValue::from_str(text.trim()).ok();
-    let mut key = key
-        .filter(|key| !key.is_empty())
-        .ok_or_else(|| Failure(format!("{place} holds no API key")))?;
-    key.set_sensitive(true);
-    Ok(key)
+    key.map_err(|error| Failure(error.to_string()))
 }

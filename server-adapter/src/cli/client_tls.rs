@@ -1,52 +1,35 @@
 //! TLS of the commands that take `--url`.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deskfleet_server::{read_certificates, read_key, read_roots};
-use rustls::ClientConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::client_files::ClientFiles;
 use super::failure::Failure;
-use super::server_args::ServerArgs;
-
-/// The variable that names the CAs of OpenSSL and of many programs.
-const CA_VARIABLE: &str = "SSL_CERT_FILE";
-/// Where systems keep the CAs that they trust.
-const CA_FILES: &[&str] = &[
-    // Debian, Ubuntu, Arch, Gentoo.
-    "/etc/ssl/certs/ca-certificates.crt",
-    // Fedora, RHEL.
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    // SUSE.
-    "/etc/ssl/ca-bundle.pem",
-    // Alpine, macOS, OpenBSD.
-    "/etc/ssl/cert.pem",
-    // FreeBSD.
-    "/usr/local/etc/ssl/cert.pem",
-];
 
 /// Which servers are trusted, and the certificate of this client where it has one.
 pub(crate) struct ClientTls(TlsConnector);
 
 impl ClientTls {
-    pub(crate) fn new(args: &ServerArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(files: &ClientFiles) -> Result<Self, Failure> {
         let failure = |error: io::Error| Failure(error.to_string());
         let unusable = |error: rustls::Error| Failure::caused("cannot use TLS", &error);
-        let roots = match &args.ca {
-            Some(file) => read_roots(file),
-            None => read_roots(&system_roots()?),
+        let roots = match &files.ca {
+            Some(file) => read_roots(file).map_err(failure)?,
+            None => system_roots()?,
         };
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(unusable)?
-            .with_root_certificates(roots.map_err(failure)?);
-        let config = match (&args.client_cert, &args.client_key) {
+            .with_root_certificates(roots);
+        let config = match (&files.client_cert, &files.client_key) {
             (Some(certificate), Some(key)) => {
                 let chain = read_certificates(certificate).map_err(failure)?;
                 let key = read_key(key).map_err(failure)?;
@@ -72,15 +55,16 @@ impl ClientTls {
     }
 }
 
-fn system_roots() -> Result<PathBuf, Failure> {
-    if let Some(file) = std::env::var_os(CA_VARIABLE) {
-        return Ok(file.into());
+fn system_roots() -> Result<RootCertStore, Failure> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(found.certs);
+    if roots.is_empty() {
+        let why = found.errors.first().map(|error| format!(" ({error})"));
+        return Err(Failure(format!(
+            "this system has no CAs where they are expected{}: name a file with --ca",
+            why.unwrap_or_default()
+        )));
     }
-    let mut files = CA_FILES.iter().map(Path::new);
-    let found = files.find(|file| file.exists()).map(Path::to_owned);
-    found.ok_or_else(|| {
-        Failure(
-            "this system has no file of CAs where it is expected: name one with --ca".to_owned(),
-        )
-    })
+    Ok(roots)
 }

@@ -1,17 +1,31 @@
-//! `cluster`: looks after the nodes of a fleet.
+//! `cluster`: looks after the nodes of a fleet, as one of them sees it.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
-#[cfg(not(feature = "cluster"))]
-use super::args::NodeArgs;
+use bytes::Bytes;
+use deskfleet_server::cluster::FleetStatus;
+use deskfleet_server::visible;
+
+use super::args::ClusterCommand;
+use super::client::Client;
 use super::failure::Failure;
+use super::output::{counted, data, say};
+use super::server_args::NodeArgs;
+use super::store;
+
+const PATH: &str = "/operator/cluster";
+
+pub(super) fn run(command: ClusterCommand) -> Result<(), Failure> {
+    match command {
+        ClusterCommand::Leave { file } => leave(&file),
+        ClusterCommand::Status { json, peer } => status(peer, json),
+        ClusterCommand::Forget { node, peer } => forget(peer, &node),
+    }
+}
 
 /// `cluster leave`: a store of its own.
-#[cfg(feature = "cluster")]
-pub(crate) fn leave(file: &Path) -> Result<(), Failure> {
-    use super::output::say;
-    use super::store;
-
+fn leave(file: &Path) -> Result<(), Failure> {
     store::must_exist(file)?;
     let builder = deskfleet::Engine::builder()
         .random(getrandom::fill)
@@ -28,26 +42,128 @@ pub(crate) fn leave(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-#[cfg(feature = "cluster")]
-pub(crate) use super::cluster_nodes::{forget, status};
-
-#[cfg(not(feature = "cluster"))]
-pub(crate) fn leave(_: &Path) -> Result<(), Failure> {
-    without()
+/// `cluster status`: fails where something is wrong with the fleet.
+fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
+    let (body, fleet) = Client::new(peer.url, &peer.files)?.fleet()?;
+    if json {
+        data(String::from_utf8_lossy(&body))?;
+    } else {
+        data(text(&fleet).trim_end())?;
+    }
+    match fleet.problems.len() {
+        0 => Ok(()),
+        1 => Err(Failure("something is wrong with the fleet".to_owned())),
+        many => Err(Failure(format!("{many} things are wrong with the fleet"))),
+    }
 }
 
-#[cfg(not(feature = "cluster"))]
-pub(crate) fn status(_: NodeArgs, _: bool) -> Result<(), Failure> {
-    without()
+/// `cluster forget`.
+fn forget(peer: NodeArgs, node: &str) -> Result<(), Failure> {
+    let client = Client::new(peer.url, &peer.files)?;
+    client.delete(&format!("{PATH}/nodes/{node}"))?;
+    say!("{node} is off the list; where it still runs it reports itself again.");
+    Ok(())
 }
 
-#[cfg(not(feature = "cluster"))]
-pub(crate) fn forget(_: NodeArgs, _: &str) -> Result<(), Failure> {
-    without()
+impl Client {
+    /// The nodes of the fleet, as the server at the address sees them, with the body of its response.
+    pub(super) fn fleet(&self) -> Result<(Bytes, FleetStatus), Failure> {
+        let body = self.get(PATH)?;
+        let fleet = serde_json::from_slice(&body).map_err(|error| {
+            let what = format_args!("{} returned no list of nodes", self.url());
+            Failure::caused(what, &error)
+        })?;
+        Ok((body, fleet))
+    }
 }
 
-#[cfg(not(feature = "cluster"))]
-fn without() -> Result<(), Failure> {
-    let message = "this deskfleet knows nothing of several nodes: it was built without the features `postgres` and `nats`";
-    Err(Failure(message.to_owned()))
+/// For people: a line for the fleet, a table of its nodes, and what is wrong.
+fn text(fleet: &FleetStatus) -> String {
+    let status = &fleet.status;
+    let mut text = String::new();
+    let name = status.fleet.as_deref().unwrap_or("without an entry");
+    let log = match status.log {
+        Some(log) if log.last >= log.first => {
+            format!("the log has entries {} to {}", log.first, log.last)
+        }
+        Some(_) => "the log has no entries".to_owned(),
+        None => "the log cannot be reached".to_owned(),
+    };
+    let nodes = counted(status.nodes.len() as u64, "node");
+    let rules = fleet.same_rules();
+    let rules = rules.map(|rules| format!(", all nodes know rules {rules}"));
+    // Writing to a text cannot fail.
+    let _ = writeln!(
+        text,
+        "Fleet {name}: {nodes}, {log}{}.",
+        rules.unwrap_or_default()
+    );
+    let head = [
+        "NODE", "POSITION", "LAG", "REPORTED", "RULES", "VERSION", "STATE",
+    ];
+    let head = head.map(str::to_owned);
+    let rows = status.nodes.iter().map(|node| {
+        [
+            visible(&node.node),
+            node.position.to_string(),
+            node.lag.to_string(),
+            format!("{} s ago", fleet.seconds_silent(node)),
+            known(node.rules > 0, node.rules.to_string()),
+            known(!node.version.is_empty(), visible(&node.version)),
+            fleet.state(node).to_owned(),
+        ]
+    });
+    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
+    let widths: [usize; 7] = std::array::from_fn(|column| {
+        let lengths = rows.iter().filter_map(|row| row.get(column));
+        lengths.map(String::len).max().unwrap_or_default()
+    });
+    if rows.len() > 1 {
+        for row in &rows {
+            let cells = row.iter().zip(widths);
+            let cells = cells.map(|(cell, width)| format!("{cell:width$}"));
+            let line = cells.collect::<Vec<_>>().join("  ");
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    for problem in &fleet.problems {
+        let _ = writeln!(text, "! {}", visible(problem));
+    }
+    text
+}
+
+/// `-` for what a node did not say yet.
+fn known(is_known: bool, text: String) -> String {
+    if is_known { text } else { "-".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_a_line_for_each_node_and_each_problem() {
+        let fleet = serde_json::json!({
+            "node": "n-1", "fleet": "00ff", "position": 12, "positionAt": null, "log": {"first": 1, "last": 12}, "problem": null,
+            "nodes": [
+                {"node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 1,
+                 "version": "0.1.0", "halted": null},
+                {"node": "node-2", "reportedAt": "2026-11-22T08:00:00Z", "position": 4, "durable": 4, "lag": 8, "chain": "b", "rules": 1,
+                 "version": "0.1.0", "halted": null},
+                {"node": "n-3", "reportedAt": "2026-11-22T08:01:58Z", "position": 0, "durable": 0, "lag": 12, "chain": "", "rules": 0,
+                 "version": "", "halted": null},
+            ],
+            "problems": ["node-2 said nothing for 120 s."],
+        });
+        let fleet: FleetStatus = serde_json::from_value(fleet).unwrap();
+        let expected = "\
+Fleet 00ff: 3 nodes, the log has entries 1 to 12, all nodes know rules 1.
+NODE    POSITION  LAG  REPORTED   RULES  VERSION  STATE
+n-1     12        0    0 s ago    1      0.1.0    ok
+node-2  4         8    120 s ago  1      0.1.0    silent
+n-3     0         12   2 s ago    -      -        joining
+! node-2 said nothing for 120 s.
+";
+        assert_eq!(text(&fleet), expected);
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         FileFormat::Parquet => return parquet::run(args, configuration),
     };
     let path = args.output.filter(|path| path != Path::new("-"));
-    let create = |path: &Path| ExportFile::create(path, args.server.key_file.as_deref());
+    let create = |path: &Path| ExportFile::create(path, args.server.files.key_file.as_deref());
     let mut file = path.as_deref().map(create).transpose()?;
     let source = Source::open(&args.server, configuration)?;
     let span = (args.from, args.to);

@@ -38,8 +38,8 @@ impl Source {
         server: &ServerArgs,
         configuration: &Configuration,
     ) -> Result<Self, Failure> {
-        Ok(match &server.url {
-            Some(url) => Self::Server(Client::new(url.clone(), server)?.into()),
+        Ok(match server.client()? {
+            Some(client) => Self::Server(client.into()),
             None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
         })
     }

@@ -5,20 +5,20 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
 use deskfleet::{ImportReport, WorkspaceImport};
+use deskfleet_server::visible;
 
 use super::args::ImportArgs;
 use super::client::Client;
 use super::client_body::{PIECE_BYTES, Pieces};
 use super::configuration::Configuration;
 use super::failure::Failure;
-use super::output::{data, say, visible};
+use super::output::{data, say};
 use super::progress_line::ProgressLine;
 use super::store::{self, must_exist, open_read_only, open_to_change};
 
 pub(crate) fn run(args: &ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
-    let report = if let Some(url) = &args.server.url {
-        let client = Client::new(url.clone(), &args.server)?;
+    let report = if let Some(client) = args.server.client()? {
         through_server(&client, input, args.dry_run)?
     } else if args.dry_run {
         without_writing(input, args, configuration)?

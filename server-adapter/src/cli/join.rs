@@ -10,15 +10,14 @@ use deskfleet::EngineError;
 use deskfleet_server::cluster::FleetStatus;
 
 use super::client::{Client, KEY_VARIABLE};
+use super::client_files::ClientFiles;
 use super::configuration::ClusterSettings;
 use super::failure::Failure;
 use super::output::log;
 use super::progress_line::ProgressLine;
-use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 
 const DOWNLOAD: &str = "/operator/backups/download";
-const STATUS: &str = "/operator/cluster";
 const MB: u64 = 1_000_000;
 /// After this time a node does not say whether it can be copied: it asks the log, or starts itself, as this one does where it should
 /// join itself.
@@ -29,9 +28,7 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 /// The node to copy.
 pub(crate) struct Peer {
     url: ServerUrl,
-    key_file: Option<PathBuf>,
-    /// Those that may have signed its certificate, where its URL is of `https`.
-    ca: Option<PathBuf>,
+    files: ClientFiles,
 }
 
 impl Peer {
@@ -39,28 +36,26 @@ impl Peer {
     pub(crate) fn named_in(settings: &ClusterSettings) -> Option<Self> {
         Some(Self {
             url: settings.join.as_deref()?.parse().ok()?,
-            key_file: settings.join_key_file.clone(),
-            ca: settings.join_ca.clone(),
+            files: ClientFiles {
+                key_file: settings.join_key_file.clone(),
+                ca: settings.join_ca.clone(),
+                ..ClientFiles::default()
+            },
         })
     }
 
     fn client(&self) -> Result<Client, Failure> {
-        if self.key_file.is_none() && std::env::var_os(KEY_VARIABLE).is_none() {
+        if self.files.key_file.is_none() && std::env::var_os(KEY_VARIABLE).is_none() {
             return Err(Failure(format!(
                 "--join needs an admin key of the fleet: name its file with --join-key-file, or put it into the variable {KEY_VARIABLE}"
             )));
         }
-        let files = ServerArgs {
-            key_file: self.key_file.clone(),
-            ca: self.ca.clone(),
-            ..ServerArgs::default()
-        };
-        Client::new(self.url.clone(), &files)
+        Client::new(self.url.clone(), &self.files)
     }
 
     /// Refuses one that cannot be copied now.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        require_running(&self.url, self.client()?)
+        require_running(self.client()?)
     }
 
     /// Copies its store to `file`, which `part` keeps from other processes.
@@ -78,12 +73,9 @@ impl Peer {
 }
 
 /// Refuses a node that has halted, or may be about to, before its whole store is copied.
-fn require_running(url: &ServerUrl, client: Client) -> Result<(), Failure> {
-    let body = client.within(STATUS_MAX).get(STATUS)?;
-    let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
-        Failure::caused(format_args!("{url} returned no list of nodes"), &error)
-    })?;
-    let status = fleet.status;
+fn require_running(client: Client) -> Result<(), Failure> {
+    let client = client.within(STATUS_MAX);
+    let (_, FleetStatus { status, .. }) = client.fleet()?;
     let own = status.nodes.into_iter().find(|own| own.node == status.node);
     // Where it cannot reach the log it cannot know whether that still has what it applied.
     let is_cut_off = status.log.is_none() || own.is_none();
@@ -91,8 +83,9 @@ fn require_running(url: &ServerUrl, client: Client) -> Result<(), Failure> {
     let why = halted.or_else(|| status.problem.filter(|_| is_cut_off));
     why.map_or(Ok(()), |why| {
         Err(Failure(format!(
-            "this node cannot begin with a copy of {url}, which has halted or cannot reach the log ({why}); give --join the address of a node \
-             whose state is ok in `deskfleet cluster status`"
+            "this node cannot begin with a copy of {}, which has halted or cannot reach the log ({why}); give --join the address of a node \
+             whose state is ok in `deskfleet cluster status`",
+            client.url()
         )))
     })
 }
@@ -110,7 +103,7 @@ impl Part {
     /// An empty file beside the store that `store` will be, for the owner alone, as a store is.
     pub(crate) fn create(store: &Path) -> Result<Self, Failure> {
         let path = beside(store, ".joining");
-        let failed = |error: &io::Error| cannot_write(&path, error);
+        let failed = |error: &io::Error| Failure::cannot_write(path.display(), error);
         let mut options = OpenOptions::new();
         // What a killed process left is written over, but not before it is locked.
         options.write(true).create(true).truncate(false);
@@ -141,7 +134,7 @@ impl Part {
         for piece in client.post_for_download(DOWNLOAD)? {
             let piece = piece?;
             let written = self.file.write_all(&piece);
-            written.map_err(|error| cannot_write(&self.path, &error))?;
+            written.map_err(|error| Failure::cannot_write(self.path.display(), &error))?;
             progress.advance(piece.len());
             self.bytes += piece.len() as u64;
             if said_at.elapsed() > PROGRESS_EVERY && !io::stderr().is_terminal() {
@@ -154,7 +147,7 @@ impl Part {
 
     /// Makes it the store in `store`.
     fn finish(&self, store: &Path) -> Result<(), Failure> {
-        let failed = |error: io::Error| cannot_write(store, &error);
+        let failed = |error: io::Error| Failure::cannot_write(store.display(), &error);
         self.file.sync_all().map_err(failed)?;
         if store.exists() {
             return Err(taken(store));
@@ -212,8 +205,9 @@ fn sync_folder(file: &Path) -> io::Result<()> {
 
 /// Moves the store of a node that cannot go on out of the way; one that holds nothing is removed.
 pub(crate) fn set_aside(file: &Path, position: u64, why: &EngineError) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::cannot_write(file.display(), &error);
     if position == 0 {
-        return std::fs::remove_file(file).map_err(|error| cannot_write(file, &error));
+        return std::fs::remove_file(file).map_err(failed);
     }
     let mut kept = beside(file, &format!(".at-{position}"));
     let mut number = 1;
@@ -221,7 +215,7 @@ pub(crate) fn set_aside(file: &Path, position: u64, why: &EngineError) -> Result
         number += 1;
         kept = beside(file, &format!(".at-{position}-{number}"));
     }
-    std::fs::rename(file, &kept).map_err(|error| cannot_write(file, &error))?;
+    std::fs::rename(file, &kept).map_err(failed)?;
     log!(
         "deskfleet: {why}. The old file is kept as {}.",
         kept.display()
@@ -233,8 +227,4 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut path: OsString = file.as_os_str().to_owned();
     path.push(ending);
     path.into()
-}
-
-fn cannot_write(file: &Path, error: &io::Error) -> Failure {
-    Failure::caused(format_args!("cannot write {}", file.display()), error)
 }

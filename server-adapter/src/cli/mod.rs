@@ -4,13 +4,13 @@ mod args;
 mod backups;
 mod client;
 mod client_body;
+mod client_files;
 mod client_socket;
 #[cfg(feature = "tls")]
 mod client_tls;
+#[cfg(feature = "cluster")]
 mod cluster;
 mod cluster_args;
-#[cfg(feature = "cluster")]
-mod cluster_nodes;
 mod configuration;
 #[cfg(feature = "console")]
 mod console_link;
@@ -50,7 +50,7 @@ use std::time::Duration;
 use deskfleet::NewKey;
 use deskfleet_server::LogQueue;
 
-use self::args::{ClusterCommand, Command, KeysCommand};
+use self::args::{Command, KeysCommand};
 use self::configuration::Configuration;
 use self::failure::Failure;
 use self::output::{data, log, say};
@@ -113,9 +113,7 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
         Command::Man => texts::print_man_page(),
         Command::Keys(command) => run_keys(command, configuration),
         Command::Telemetry(command) => telemetry::run(command, configuration),
-        Command::Cluster(ClusterCommand::Leave { file }) => cluster::leave(&file),
-        Command::Cluster(ClusterCommand::Status { json, peer }) => cluster::status(peer, json),
-        Command::Cluster(ClusterCommand::Forget { node, peer }) => cluster::forget(peer, &node),
+        Command::Cluster(command) => cluster::run(command),
         Command::Check { .. } => store::check(configuration),
         Command::Backup { destination, .. } => store::backup(&destination, configuration),
         Command::Compact { .. } => store::compact(configuration),
@@ -139,5 +137,16 @@ fn run_keys(command: KeysCommand, configuration: &Configuration) -> Result<(), F
         }
         KeysCommand::List { .. } => keys::list(configuration),
         KeysCommand::Revoke { id, force, .. } => keys::revoke(id, force, configuration),
+    }
+}
+
+#[cfg(not(feature = "cluster"))]
+mod cluster {
+    use super::args::ClusterCommand;
+    use super::failure::Failure;
+
+    pub(super) fn run(_: ClusterCommand) -> Result<(), Failure> {
+        let message = "this deskfleet knows nothing of several nodes: it was built without the features `postgres` and `nats`";
+        Err(Failure(message.to_owned()))
     }
 }

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use deskfleet_server::visible;
+
 use super::failure::Failure;
 
 /// Queues a line for people, for a server: it never waits for who reads standard error.
@@ -34,19 +36,6 @@ pub(crate) fn say_lines(text: &str) {
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }
 
-/// `text` from elsewhere, with its control characters as `\u{1b}`: a terminal would obey them.
-pub(crate) fn visible(text: &str) -> String {
-    let mut visible = String::with_capacity(text.len());
-    for char in text.chars() {
-        if char.is_control() {
-            visible.extend(char.escape_default());
-        } else {
-            visible.push(char);
-        }
-    }
-    visible
-}
-
 /// A number with the noun that it counts: `1 row`, `2 rows`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -74,16 +63,4 @@ pub(crate) fn data_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let line = serde_json::to_string(value)
         .map_err(|error| Failure::caused("cannot write JSON", &error))?;
     data(line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_made_visible() {
-        let text = "Zo\u{eb} \u{1b}]0;x\u{7}\u{9b}2J\r\n\t\u{7f}";
-        let expected = "Zo\u{eb} \\u{1b}]0;x\\u{7}\\u{9b}2J\\r\\n\\t\\u{7f}";
-        assert_eq!(visible(text), expected);
-    }
 }

@@ -3,7 +3,6 @@
 use clap::{Args, Subcommand};
 use deskfleet::{RemovedTelemetry, Stream, TelemetrySelection, Timestamp};
 
-use super::client::Client;
 use super::configuration::{Configuration, Overrides};
 use super::export_args::time;
 use super::failure::Failure;
@@ -70,8 +69,7 @@ pub(crate) fn run(command: TelemetryCommand, configuration: &Configuration) -> R
         stream: args.stream,
         before: args.before,
     };
-    let removed = if let Some(url) = &args.server.url {
-        let client = Client::new(url.clone(), &args.server)?;
+    let removed = if let Some(client) = args.server.client()? {
         let parameters = [
             ("instance", selection.instance_id),
             (

@@ -24,7 +24,7 @@ const AHEAD_SECONDS: i64 = 2 * DAY_SECONDS;
 const DAY_SECONDS: i64 = 86_400;
 
 pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
-    let key_file = args.server.key_file.clone();
+    let key_file = args.server.files.key_file.clone();
     let source = Source::open(&args.server, configuration)?;
     let folder = args.output.unwrap_or_default();
     let span = whole_days((args.from, args.to));
