@@ -1,4 +1,4 @@
-//! A question that the host asks by its name.
+//! A question by the host, by its name.
 
 use http::HeaderMap;
 
@@ -11,7 +11,7 @@ use super::parameters::FORMAT;
 use super::routes::ROUTES;
 use super::{Call, Completion, Failure, collect};
 
-/// The body of the answer to a question that the host asks, which needs no key; `name` is the last segment of its path.
+/// The body of the response to a question by the host, which needs no key; `name` is the last segment of its path.
 pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
     let is_asked = |path: &str| path.strip_prefix("/query/") == Some(name);
     let route = ROUTES.iter().find(|route| is_asked(route.path));

@@ -1,4 +1,4 @@
-//! What the audit notes of requests that change nothing: what they handed out, and why they were refused.
+//! The audit rows of requests that change nothing: data that they hand out, and refusals.
 
 use http::Method;
 use http::request::Parts;
@@ -29,13 +29,13 @@ fn is_list(route: &Route) -> bool {
     route.audited == Audited::Export
 }
 
-/// What a request hands out that has a row in the audit; one for the head alone hands out nothing.
+/// The data that a request hands out, if it has a row in the audit; HEAD hands out nothing.
 pub(super) fn handed_out(route: &Route, head: &Parts) -> Result<Option<AuditAction>> {
     let is_whole = head.method != Method::HEAD;
     Ok(action(route, head)?.filter(|action| is_whole && action.is_access()))
 }
 
-/// The row of what a request hands out, with the parameters that were given; all pages of a list have the same.
+/// The row of the data that a request hands out, with its parameters; all pages of a list share it.
 pub(super) fn access(
     action: AuditAction,
     route: &Route,
@@ -60,7 +60,7 @@ pub(super) fn access(
     }
 }
 
-/// The row of a refusal, where this endpoint has one.
+/// The row of a refusal, if this endpoint has one.
 pub(super) fn refusal(
     route: &Route,
     segments: &[String],
@@ -72,7 +72,7 @@ pub(super) fn refusal(
     // A key above its rate must not fill the audit.
     let is_audited = problem.code != Code::Throttled && head.method != Method::HEAD;
     let action = action(route, head).ok()?.filter(|_| is_audited)?;
-    // A dry run writes nothing; only that somebody may not do it is worth a row.
+    // A dry run writes nothing; only a key without the right makes a row.
     let is_dry_run =
         action == AuditAction::ImportWorkspaces && query.flag("dryRun").unwrap_or_default();
     if is_dry_run && !matches!(problem.code, Code::InvalidApiKey | Code::InsufficientScope) {
@@ -88,7 +88,7 @@ pub(super) fn refusal(
     } else {
         "workSpaceId"
     };
-    // Those of a list are filters.
+    // The parameters of a list are filters.
     let given = |name| query.text(name).filter(|_| !is_list(route));
     Some(AuditRefusal {
         by: Caller::with_key(key),
@@ -102,7 +102,7 @@ pub(super) fn refusal(
     })
 }
 
-/// The key that a request to revoke one names. What is no number may be a secret.
+/// The key that a revocation names. A text that is no number may be a secret.
 fn named_key(action: AuditAction, segments: &[String]) -> Option<String> {
     let id = segments
         .first()

@@ -1,4 +1,4 @@
-//! Who calls: the API key, where it is carried, and what it grants.
+//! The caller: the API key, where it is sent, and what it grants.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::wire::problem::{Code, Problem};
 
 use super::endpoint::Access;
 
-/// The scope that `access` asks for here; `None`: anyone may call.
+/// The scope that `access` requires here; `None`: anyone may call.
 fn scope_wanted(core: &EngineCore, access: Access) -> Option<Scope> {
     match access {
         Access::Key(scope) => Some(scope),
@@ -24,7 +24,7 @@ fn scope_wanted(core: &EngineCore, access: Access) -> Option<Scope> {
     }
 }
 
-/// The caller's key, if it is accepted. `None` where none is needed.
+/// The caller's key, if it is accepted; `None` if no key is needed.
 pub(crate) fn authenticate(
     core: &EngineCore,
     access: Access,
@@ -62,7 +62,7 @@ pub(crate) fn throttle(core: &EngineCore, key: Option<&LiveKey>) -> Result<(), P
     }
 }
 
-/// Refuses a key that lacks the right.
+/// Refuses a key that lacks the scope.
 pub(crate) fn authorize(
     core: &EngineCore,
     access: Access,

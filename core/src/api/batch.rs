@@ -1,4 +1,4 @@
-//! A telemetry batch whose text arrives in pieces: its records are read as they come, and only what they become is kept.
+//! A telemetry batch whose text arrives in pieces: its records are read as they arrive, and only the encoded ones are kept.
 
 use crate::config::Limits;
 use crate::domain::filing::Dating;
@@ -15,14 +15,14 @@ use crate::wire::values::{NoRecord, Values};
 
 use super::{Completion, Handled};
 
-/// The bytes that say of some texts that they are none.
+/// The most first bytes that show a text to be in no format that is read.
 const FIRST_BYTES: usize = 3;
 
 const LATE: &str =
     "received more than an hour after the time in the record: it stands at its own time";
 const AHEAD: &str = "the time in the record is more than 5 minutes ahead of the clock of the server: it stands at the time of receipt";
 
-/// The stream of the records that are not below the name of theirs.
+/// The stream of records without the name of their stream.
 ///
 /// # Errors
 /// The parameter names no stream.
@@ -30,7 +30,7 @@ pub(super) fn bare_stream(query: Query<'_>) -> Result<Option<Stream>> {
     query.one_of("stream", &Stream::ALL, Stream::name)
 }
 
-/// The records of a batch, cut anywhere on their way in. Nothing is accepted before [`Self::finish`].
+/// The records of a batch, in pieces that are cut anywhere. Nothing is accepted before [`Self::finish`].
 #[derive(Debug)]
 pub(super) struct BatchReader {
     values: Values,
@@ -44,7 +44,7 @@ struct Batch {
     bare: Option<Stream>,
     incoming: IncomingBatch,
     errors: LineErrors,
-    /// How many records were refused for each reason, in the order of [`Rejection::ALL`].
+    /// The refused records by reason, in the order of [`Rejection::ALL`].
     rejected: [u64; Rejection::ALL.len()],
     warnings: LineWarnings,
 }
@@ -73,14 +73,14 @@ impl BatchReader {
             .push(piece, &mut |line, text| batch.read(core, line, text));
     }
 
-    /// The response comes once what was read is durable.
+    /// Submits the records; the response comes once they are durable.
     pub(super) fn finish(mut self, core: &EngineCore) -> Handled {
         let mut batch = self.batch;
         let before = batch.errors.count();
         let end = self
             .values
             .finish(&mut |line, text| batch.read(core, line, text));
-        // A record that is not whole says it already.
+        // The error of an incomplete record says it already.
         if let (Err((line, message)), true) = (end, batch.errors.count() == before) {
             batch.refuse(line, (Rejection::Json, message));
         }
@@ -144,7 +144,7 @@ impl Batch {
     }
 }
 
-/// Counts the records of a batch that its response says were refused.
+/// Counts the refused records in the response to a batch.
 fn count_rejected(core: &EngineCore, rejected: [u64; Rejection::ALL.len()]) {
     for (reason, records) in Rejection::ALL.into_iter().zip(rejected) {
         core.count_rejected(reason, records);

@@ -20,14 +20,14 @@ use crate::wire::reply;
 
 use super::Failure;
 
-/// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
+/// A source of the items of a list. Between two calls it holds no snapshot, only its position.
 pub(super) trait Items: Send {
-    /// Writes items until the body has a chunk, or the list ends, and then what follows the last item.
-    /// Returns whether there is more to write.
+    /// Writes items until the body has a chunk or the list ends, and then the text after the last item. Returns whether there is
+    /// more to write.
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool>;
 }
 
-/// A body on its way: what is written, and where the rest comes from.
+/// A body in progress: the written part, and the source of the rest.
 pub(crate) struct Chunks {
     body: ListBody,
     /// `None` at the end.
@@ -97,7 +97,7 @@ pub(crate) fn collect(
     }
 }
 
-/// Reads tables as they are, at the moment at which the response began.
+/// Reads current tables at the time at which the response began.
 pub(super) fn reader_at(core: &EngineCore, now: Timestamp) -> Result<Reader> {
     let mut reader = core.reader()?;
     reader.now = now;
@@ -152,7 +152,7 @@ impl Items for Activities {
 /// A page of a list.
 pub(super) struct Page<L: Listed> {
     list: L,
-    /// Only what is durable is read.
+    /// Only durable actions are read.
     is_durable: bool,
     now: Timestamp,
     item: fn(&mut Json, L::Item),
@@ -160,7 +160,7 @@ pub(super) struct Page<L: Listed> {
 }
 
 impl<L: Listed> Page<L> {
-    /// The page as of now: `item` writes one of its items, and `end` what follows them.
+    /// The page as of now: `item` writes one of its items, and `end` the text after them.
     pub(super) fn new(
         core: &EngineCore,
         list: L,

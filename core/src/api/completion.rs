@@ -1,4 +1,4 @@
-//! What a handler returns: the response, or the writes that it waits for.
+//! The result of a handler: the response, or the writes that it waits for.
 
 use std::fmt;
 
@@ -16,20 +16,20 @@ use super::chunks::{Chunks, Items, Made};
 use super::import::Import;
 use super::{Call, Failure, Handled};
 
-/// What a handler returns.
+/// The result of a handler.
 #[derive(Debug)]
 pub(crate) enum Completion {
     /// The response.
     Response(Response<Bytes>),
     /// The response with the first chunk of its body, and the rest.
     Chunked(Response<Bytes>, Chunks),
-    /// The response is made once the writes are durable. Where one was refused, the first refusal is the response instead.
+    /// The response is made once the writes are durable. If one was refused, the first refusal is the response.
     Pending(Outcomes, Respond),
     /// The response is made once the import is over.
     Import(Box<Import>),
 }
 
-/// Makes a response of the outcome of the writes, which is the first error among them.
+/// Makes a response from the outcome of the writes: the first error among them, if any.
 pub(crate) struct Respond(Box<MakeResponse>);
 
 type MakeResponse = dyn FnOnce(&EngineCore, Outcome) -> Result<Made, Failure> + Send;
@@ -41,7 +41,7 @@ impl fmt::Debug for Respond {
 }
 
 impl Respond {
-    /// The response, now that all outcomes are there.
+    /// The response, once all outcomes are there.
     pub(crate) fn respond(
         self,
         core: &EngineCore,
@@ -67,7 +67,7 @@ impl Completion {
         })
     }
 
-    /// The response is made of the outcome, which is the first error where there is one.
+    /// The response is made from the outcome: the first error, if there is one.
     pub(super) fn from_outcome(
         outcomes: Outcomes,
         respond: impl FnOnce(&EngineCore, Outcome) -> Result<Response<Bytes>, Failure> + Send + 'static,
@@ -76,7 +76,7 @@ impl Completion {
         Self::Pending(outcomes, Respond(Box::new(make)))
     }
 
-    /// The same response, once the audit row is durable that it is handed out.
+    /// The same response, once the audit row of its data is durable.
     pub(super) fn once_audited(self, core: &EngineCore, row: AuditAccess) -> Self {
         let made = match self {
             _ if core.store.is_read_only() => return self,
@@ -93,8 +93,8 @@ impl Completion {
         Self::Pending(outcomes, Respond(Box::new(make)))
     }
 
-    /// The response of a refusal, once the audit row is durable. Where the row cannot be written, the response is the same, and the host is
-    /// notified.
+    /// The response of a refusal, once its audit row is durable. If the row cannot be written, the response is the same and the
+    /// host is notified.
     pub(super) fn refused(core: &EngineCore, row: AuditRefusal, problem: Problem) -> Self {
         let action = row.action;
         let outcomes = Outcomes::one(core.submit(row).claim);
@@ -113,7 +113,7 @@ impl Completion {
         Self::Import(Box::new(import))
     }
 
-    /// The response is made of what the write returns.
+    /// The response is made from the result of the write.
     pub(super) fn from_write<T: Send + 'static>(
         write: PendingWrite<T>,
         respond: impl FnOnce(T) -> Response<Bytes> + Send + 'static,
@@ -122,7 +122,7 @@ impl Completion {
         Self::after(Outcomes::one(claim), || Ok(respond(output.take()?)))
     }
 
-    /// As the response to HEAD: without its body.
+    /// Makes it the response to HEAD: without its body.
     pub(super) fn head(self) -> Self {
         match self {
             Self::Response(response) => Self::Response(reply::head(response)),
@@ -134,7 +134,7 @@ impl Completion {
 }
 
 impl Call<'_> {
-    /// Submits a mutation; the response is made of what it returns.
+    /// Submits a mutation; the response is made from its result.
     pub(super) fn write<M: Mutation>(
         &self,
         mutation: M,
@@ -143,7 +143,7 @@ impl Call<'_> {
         Completion::from_write(self.core.submit(mutation), respond)
     }
 
-    /// 200 with a list. One that fits a chunk is a body as any other.
+    /// 200 with a list. A list that fits one chunk is an ordinary body.
     pub(super) fn list(
         &self,
         content_type: HeaderValue,

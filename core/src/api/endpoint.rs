@@ -1,4 +1,4 @@
-//! What a row of the route table can say.
+//! The members of a row of the route table.
 
 use crate::config::Limits;
 use crate::domain::query::Query;
@@ -108,16 +108,16 @@ pub enum Answer {
     Export,
 }
 
-/// How long an endpoint can take before it responds, apart from the commit that it may wait for.
+/// How long an endpoint can take before it responds, apart from waiting for a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// Well under a millisecond, whatever is asked and stored.
+    /// Well under a millisecond for any request and store.
     Quick,
-    /// A millisecond or more, where much is asked or stored: a server keeps it off its event loop.
+    /// A millisecond or more for large requests or stores: a server keeps it off its event loop.
     Slow,
 }
 
-/// Which requests have a row in the audit for what they hand out and for their refusals, and its name there.
+/// Which requests have an audit row for data that they hand out and for refusals, and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audited {
     /// None has.
@@ -128,7 +128,7 @@ pub enum Audited {
     Export,
 }
 
-/// The function that makes the response, and which of its rows this is where it has several.
+/// The function that makes the response, with the row if it serves several.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Handler {
     Call(fn(&Call<'_>) -> Handled),
@@ -165,7 +165,7 @@ pub struct Route {
     pub answer: Answer,
     /// How long it can take.
     pub pace: Pace,
-    /// Which of its requests have a row in the audit, beside the one of a change.
+    /// Which of its requests have an audit row, beside that of a change.
     pub audited: Audited,
     /// Refusals of its own, beside those that follow from access, query and body.
     pub problems: &'static [Code],
@@ -252,7 +252,7 @@ impl Route {
         self.body.bytes_max(limits)
     }
 
-    /// Checks that a query can be decoded, and of a question or a removal that it has every parameter: one that is misspelled would select the
+    /// Checks that a query can be decoded. A question or a removal must know every parameter: a misspelled one would select the
     /// whole fleet.
     pub(crate) fn check_query(&self, query: Query<'_>, has: impl Fn(&str) -> bool) -> Result<()> {
         let known = self.parameters().map(|param| param.name);

@@ -1,4 +1,4 @@
-//! The event log: a page, or where a stream begins.
+//! The event log: a page, or the position of a stream.
 
 use http::HeaderMap;
 
@@ -15,11 +15,11 @@ use crate::wire::reply;
 use super::chunks::Page;
 use super::{Call, Handled};
 
-/// The header by which a client goes on where a stream ended.
+/// The header with which a client resumes a stream.
 const LAST_EVENT_ID: &str = "last-event-id";
 
 pub(super) fn get_events(call: &Call<'_>) -> Handled {
-    // Refused as the stream is that a server would send.
+    // It is refused like the stream that a server would send.
     stream_start(call.headers, call.query)?;
     let token = call.query.get("nextToken");
     let after = match paging::position(List::Events, token.as_deref())? {
@@ -32,13 +32,13 @@ pub(super) fn get_events(call: &Call<'_>) -> Handled {
     call.list(reply::JSON, ListBody::page(r#"{"rows":["#), Box::new(rows))
 }
 
-/// Where a stream of events begins: after the event of that number, or now.
+/// The position at which a stream of events begins: after the event of that number, or now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamStart {
     pub(crate) after: Option<u64>,
 }
 
-/// Where the stream begins that is asked for; `None` where a page is.
+/// The position of a requested stream; `None` for a page.
 pub(super) fn stream_start(headers: &HeaderMap, query: Query<'_>) -> Result<Option<StreamStart>> {
     if !accept::is_event_stream(headers) {
         return Ok(None);

@@ -36,10 +36,10 @@ pub(crate) struct Exchange {
     left: usize,
 }
 
-/// In a box, as a request that is admitted is moved faster without it.
+/// Boxed, because an admitted request is moved faster without it.
 type Admission = Result<Admitted, Box<Refusal>>;
 
-/// A call of an endpoint by somebody who may call it.
+/// An authorized call of an endpoint.
 #[derive(Debug)]
 struct Admitted {
     route: &'static Route,
@@ -52,14 +52,14 @@ struct Admitted {
 #[derive(Debug)]
 struct Refusal {
     problem: Problem,
-    /// What was called, once it is known by whom: such a refusal can be audited.
+    /// The endpoint, once the caller is known: such a refusal can be audited.
     call: Option<Admitted>,
 }
 
-/// What has arrived of a body.
+/// The received part of a body.
 #[derive(Debug)]
 enum Body {
-    /// Nobody reads it: the request has none, or is refused already.
+    /// It is not read: the request has none, or is refused already.
     Ignored,
     Whole(Vec<u8>),
     /// The records of a telemetry batch are read as they arrive.
@@ -67,7 +67,7 @@ enum Body {
     /// The records of an import are read as they arrive, and committed by the 1000.
     Import(Box<Import>),
     TooLarge,
-    /// The content coding cannot be undone any further; a sentence for the sender.
+    /// The content coding cannot be decoded any further; a sentence for the sender.
     Broken(&'static str),
 }
 
@@ -107,7 +107,7 @@ impl Exchange {
         match (self.route, &self.admission) {
             (Some(route), Ok(_)) => route.body_bytes_max(limits),
             (Some(route), Err(_)) => route.body_bytes_max(limits).min(limits.body_bytes_max()),
-            // Read and discarded, so that the connection is good for another request.
+            // The body is read and discarded, so that the connection can serve another request.
             (None, Err(refused)) if refused.problem.code == Code::MethodNotAllowed => {
                 limits.record_body_bytes
             }
@@ -137,7 +137,7 @@ impl Exchange {
         self.end_body(Body::TooLarge);
     }
 
-    /// Ready when the next piece may come: no more than a part of an import is in memory then.
+    /// Ready when the next piece may come: then at most a part of an import is in memory.
     pub(crate) fn poll_ready(&mut self, core: &EngineCore, waker: &Waker) -> Poll<()> {
         if let Body::Import(import) = &mut self.body {
             return import.poll_ready(core, waker);
@@ -145,7 +145,7 @@ impl Exchange {
         Poll::Ready(())
     }
 
-    /// Whether something of the body was submitted already.
+    /// Whether a part of the body was submitted already.
     pub(crate) fn has_begun(&self) -> bool {
         matches!(&self.body, Body::Import(import) if import.has_begun())
     }
@@ -157,7 +157,7 @@ impl Exchange {
         self.end_body(Body::Broken(message));
     }
 
-    /// What arrived until then is forgotten.
+    /// The received part is dropped.
     fn end_body(&mut self, end: Body) {
         if matches!(self.body, Body::Whole(_) | Body::Batch(_)) {
             self.body = end;
@@ -211,12 +211,12 @@ impl Exchange {
         self.respond(core, |call, head| call.handle(core, head, body))
     }
 
-    /// What trace ids are taken from.
+    /// The source of trace ids.
     pub(crate) fn traceparent(&self) -> Option<&HeaderValue> {
         TraceId::traceparent(&self.head.extensions, &self.head.headers)
     }
 
-    /// The key that was accepted, also where the request is refused.
+    /// The accepted key, also of a refused request.
     pub(crate) fn key(&self) -> Option<&KeyInfo> {
         let call = match &self.admission {
             Ok(call) => call,
@@ -225,12 +225,12 @@ impl Exchange {
         call.key.as_deref().map(|key| &key.info)
     }
 
-    /// Whether the request carries a key that is accepted, also where none is needed.
+    /// Whether the request carries an accepted key, also if none is needed.
     pub(crate) fn carries_key(&self, core: &EngineCore) -> bool {
         auth::carries_key(core, &self.head)
     }
 
-    /// Where the stream of events begins that the request asks for; `None` for any other request, and for one to be refused.
+    /// The position of the requested stream of events; `None` for any other request, and for a refused one.
     pub(crate) fn event_stream(&self) -> Option<StreamStart> {
         let call = self.admission.as_ref().ok()?;
         let is_stream = call.route.answer == Answer::Events && self.head.method == Method::GET;
@@ -256,14 +256,14 @@ impl Exchange {
         completion.head()
     }
 
-    /// What the handler made. Where it hands something out, the audit row is durable before the first byte of it.
+    /// The result of the handler. If it hands data out, the audit row is durable before the first byte.
     fn handled(
         &self,
         core: &EngineCore,
         call: &Admitted,
         handle: impl FnOnce(&Admitted, &Parts) -> Handled,
     ) -> Handled {
-        // Most requests hand out nothing that has a row, and a completion is large to move.
+        // Most requests have no such row, and a completion is large to move.
         let Some(action) = audited::handed_out(call.route, &self.head)? else {
             return handle(call, &self.head);
         };
@@ -272,7 +272,7 @@ impl Exchange {
         Ok(completion.once_audited(core, row))
     }
 
-    /// The response of a refusal; an audit row is durable before it. A store that is only read has none.
+    /// The response of a refusal, after its audit row is durable. A read-only store has no rows.
     fn refuse(&self, core: &EngineCore, problem: &Problem, call: Option<&Admitted>) -> Completion {
         self.count_rejected(core, problem.code);
         let row = call.and_then(|call| {
@@ -322,14 +322,14 @@ impl Admitted {
     }
 }
 
-/// Makes room for `more` bytes. The room doubles, but not beyond what may arrive, or will by `Content-Length`.
+/// Reserves memory for `more` bytes. It doubles, but not beyond the limit or the `Content-Length`.
 fn grow(whole: &mut Vec<u8>, more: usize, left: usize, headers: &HeaderMap) {
     let length = whole.len() + more;
     if length <= whole.capacity() {
         return;
     }
     let declared = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
-    // One that is too small already says nothing.
+    // A length that is too small already does not count.
     let declared = declared().filter(|declared| *declared >= length);
     let most = declared.map_or(length + left, |declared: usize| declared.min(length + left));
     let room = (2 * whole.capacity()).min(most).max(length);
@@ -377,7 +377,7 @@ fn admit(core: &EngineCore, router: &Router, head: &Parts) -> (Option<&'static R
     (route, admission)
 }
 
-/// Finds out who calls what. The sizes of the head are checked first.
+/// Finds the route and the caller. The sizes of the head are checked first.
 fn authenticate(core: &EngineCore, found: Found, head: &Parts) -> Result<Admitted, Problem> {
     check_sizes(&core.config.limits, head)?;
     let (route, segments) = match found {
@@ -393,8 +393,8 @@ fn authenticate(core: &EngineCore, found: Found, head: &Parts) -> Result<Admitte
     })
 }
 
-/// Checks a request for something that the host serves itself, as one for an endpoint with `access` and no parameters. Returns the key
-/// that was accepted also where the request is refused.
+/// Checks a request for something that the host serves itself, like an endpoint with `access` and no parameters. Returns the
+/// accepted key also if the request is refused.
 pub(crate) fn authorize(
     core: &EngineCore,
     access: Access,
@@ -415,7 +415,7 @@ pub(crate) fn authorize(
     (key, checked)
 }
 
-/// Checks the rate and the right of the key, the query, and what the head says of the body.
+/// Checks the rate and the scope of the key, the query, and the headers about the body.
 fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Problem> {
     let route = admitted.route;
     auth::throttle(core, admitted.key.as_deref())?;
@@ -424,7 +424,7 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
     let checked = route.check_query(query, |_| true);
     checked.map_err(|error| Problem::from(&error))?;
     match route.body.form() {
-        // Whether an optional body is there is known at its end.
+        // The end of the request shows whether it has an optional body.
         BodyForm::None | BodyForm::OptionalJson => Ok(()),
         // Their text says what they are.
         BodyForm::Batch => {

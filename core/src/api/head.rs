@@ -1,4 +1,4 @@
-//! What the head of a request may say, whatever it asks for.
+//! Checks of the head that are the same for every endpoint.
 
 use http::HeaderMap;
 use http::request::Parts;
@@ -21,7 +21,7 @@ pub(super) fn check_sizes(limits: &Limits, head: &Parts) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Checks what the headers say of the body: JSON where that is `wanted`, and no content coding.
+/// Checks the headers about the body: JSON if `wanted`, and no content coding.
 pub(super) fn check_media(headers: &HeaderMap, wanted: bool) -> Result<(), Problem> {
     if wanted && !accept::is_json(headers) {
         return Err(Problem::detailed(

@@ -24,15 +24,15 @@ use crate::wire::reply;
 
 use super::Failure;
 
-/// The records of an import, cut anywhere on their way in. One part of them is being committed at a time, and the next one gathers
-/// meanwhile: the memory is bounded where [`Self::poll_ready`] is awaited after each piece.
+/// The records of an import, in pieces that are cut anywhere. One part is committed at a time while the next one gathers. The
+/// memory is bounded if the caller awaits [`Self::poll_ready`] after each piece.
 #[derive(Debug)]
 pub(crate) struct Import {
     reader: ImportReader,
     gathered: Gathered,
     /// The part that is being committed.
     in_flight: Option<PendingWrite<Imported>>,
-    /// What is durable, by the last commit; records that were not readable are counted elsewhere.
+    /// The counts as of the last commit, without unreadable records.
     counts: ImportCounts,
     /// The audit row, once there is one.
     row: Option<u64>,
@@ -115,7 +115,7 @@ impl Import {
         self.gathered.add(line, 1, patch);
     }
 
-    /// Nothing more is read; `message` is a sentence for the sender.
+    /// Stops reading; `message` is a sentence for the sender.
     pub(super) fn broken(&mut self, message: &str) {
         if self.failure.is_none() {
             self.failure = Some(ImportFailure::Unreadable(message.to_owned()));
@@ -126,7 +126,7 @@ impl Import {
         self.failure.is_some()
     }
 
-    /// Whether something of it is durable, or will be.
+    /// Whether a part of it is durable, or will be.
     pub(crate) fn has_begun(&self) -> bool {
         self.row.is_some() || self.in_flight.is_some()
     }
@@ -139,7 +139,7 @@ impl Import {
         self.reader.bytes() + self.gathered.bytes() + in_flight
     }
 
-    /// Submits a part if one has gathered. Ready when less than another one is left.
+    /// Submits a part if one has gathered. Ready when no further whole part is left.
     pub(crate) fn poll_ready(&mut self, core: &EngineCore, waker: &Waker) -> Poll<()> {
         while self.has_part() {
             ready!(self.poll_landed(core, waker));
@@ -160,7 +160,7 @@ impl Import {
         self.gathered.has_part() && self.failure.is_none()
     }
 
-    /// The text ends. Of one that cannot be read to its end, whole parts alone are written; nothing of a smaller one.
+    /// Ends the text. If it cannot be read to its end, only whole parts are written.
     pub(super) fn finish(mut self, core: &EngineCore) -> Result<Self, Failure> {
         self.end_text(core);
         if let (Some(failure), false) = (&self.failure, self.has_begun()) {
@@ -169,7 +169,7 @@ impl Import {
         Ok(self)
     }
 
-    /// The text ends: what has gathered is submitted, now or once the part before is durable.
+    /// Ends the text: submits the gathered records, now or once the part before is durable.
     pub(crate) fn end_text(&mut self, core: &EngineCore) {
         if self.failure.is_none() {
             let read = self.reader.finish(&mut self.gathered);
@@ -178,7 +178,7 @@ impl Import {
         self.submit_end(core);
     }
 
-    /// Ready when all is over.
+    /// Ready when all parts are committed.
     pub(crate) fn poll_over(&mut self, core: &EngineCore, waker: &Waker) -> Poll<()> {
         while self.in_flight.is_some() {
             ready!(self.poll_landed(core, waker));
@@ -200,7 +200,7 @@ impl Import {
         self.in_flight.is_some()
     }
 
-    /// What has been done so far.
+    /// The counts so far.
     pub(crate) fn report(&self) -> ImportReport {
         let done = self.counts.created + self.counts.updated;
         ImportReport {
@@ -213,7 +213,7 @@ impl Import {
         }
     }
 
-    /// What has been done, once all is over.
+    /// The report, at the end.
     pub(crate) fn outcome(&self) -> Result<ImportReport> {
         match self.failure.clone() {
             None => Ok(self.report()),
@@ -221,7 +221,7 @@ impl Import {
         }
     }
 
-    /// The response, once all is over.
+    /// The response, at the end.
     pub(crate) fn respond(
         &self,
         core: &EngineCore,
@@ -242,7 +242,7 @@ impl Import {
         super::problem(core, &problem, traceparent)
     }
 
-    /// A sentence about what was done before a failure; none where that is nothing.
+    /// A sentence about the parts committed before a failure; empty if there are none.
     fn done(&self) -> String {
         match self.counts.created + self.counts.updated {
             _ if self.is_dry_run => String::new(),
@@ -258,9 +258,9 @@ impl Import {
         }
     }
 
-    /// Submits the rest at once, so that a host that commits does so once for a whole body; unless a part is still being committed.
+    /// Submits the rest at once, unless a part is still being committed, so that a host commits a whole body once.
     fn submit_end(&mut self, core: &EngineCore) {
-        // A part of a dry run is over at once.
+        // A part of a dry run needs no commit.
         while !self.ended && self.in_flight.is_none() {
             self.submit_rest(core);
         }
@@ -287,10 +287,10 @@ impl Import {
         }
     }
 
-    /// Counts what would be done with a part, and what would be refused.
+    /// Counts what a part would do, and what would be refused.
     fn check(&mut self, core: &EngineCore, records: Vec<(u64, WorkspacePatch)>) -> Result<()> {
         let reader = core.reader()?;
-        // New ones of this part: each is there for the records after it.
+        // The new ids of this part: later records see them.
         let mut new_ids = BTreeMap::new();
         for (line, patch) in records {
             let id = patch.id.value().cloned().unwrap_or_default();
@@ -377,7 +377,7 @@ impl Import {
     }
 }
 
-/// Whether the query asks for a dry run. Here alone an empty value is not as an absent one: taken so, `?dryRun` would write.
+/// Whether the query asks for a dry run. Only here an empty value differs from an absent one: otherwise `?dryRun` would write.
 fn dry_run(query: Query<'_>) -> Result<bool> {
     if query
         .get_or_empty("dryRun")
@@ -389,7 +389,7 @@ fn dry_run(query: Query<'_>) -> Result<bool> {
     query.flag("dryRun")
 }
 
-/// Notes a new id, unless an earlier one of the part is the same in another spelling.
+/// Adds a new id, unless an earlier one of the part is another spelling of it.
 fn new_id(new_ids: &mut BTreeMap<String, String>, id: String) -> Result<()> {
     let form = id_key(&id).into_owned();
     match new_ids.entry(form) {

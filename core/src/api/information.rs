@@ -100,7 +100,7 @@ impl Items for WorkspacesPage {
     }
 }
 
-/// `GetUserInformation`: its workspaces, and what follows them.
+/// `GetUserInformation`: the workspaces, and the members after them.
 #[derive(Debug)]
 struct UserWorkspaces {
     list: Workspaces,

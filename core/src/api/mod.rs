@@ -88,7 +88,7 @@ pub(crate) fn problem(
     reply::problem(problem, &trace::trace_id(traceparent, &core.trace_random))
 }
 
-/// A handler's failure: one found in the request, or one from below.
+/// A handler's failure: an error in the request, or one of the engine.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Problem(Problem),

@@ -86,7 +86,7 @@ pub(super) fn remove_telemetry(call: &Call<'_>) -> Handled {
     };
     validation::selection(&selection).map_err(EngineError::from)?;
     let removed = call.core.remove_telemetry(&selection, call.caller());
-    // The removal writes its own row, also where it is refused.
+    // The removal writes its own row, also if it is refused.
     let respond = move || Ok(reply::ok(reply::JSON, reply::view(&removed?)));
     Ok(Completion::after(Outcomes::all(Vec::new()), respond))
 }

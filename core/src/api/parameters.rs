@@ -1,4 +1,4 @@
-//! Query parameters, and those of the endpoints in the groups of which the rows of `routes.rs` are made.
+//! Query parameters, in groups from which the rows of `routes.rs` are made.
 
 use crate::limits::{
     ADMIN_ACTIVITIES_DEFAULT, PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
@@ -83,7 +83,7 @@ const fn int32(name: &'static str, min: i32, max: i32, default: i32) -> Param {
     param(name, ParamKind::Int32 { min, max, default })
 }
 
-/// Of a list: whether it is read for an export, which the audit has a row of.
+/// Whether a list is read for an export, which has an audit row.
 pub(super) const EXPORT: Param = flag("export");
 /// Where a page of a list begins.
 pub(super) const NEXT_TOKEN: Param = text("nextToken");

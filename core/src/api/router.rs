@@ -25,7 +25,7 @@ pub(crate) struct Router {
     paths: Vec<Methods>,
 }
 
-/// What a request's method and path lead to.
+/// The result of a look-up of method and path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Route {

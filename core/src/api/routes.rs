@@ -115,7 +115,7 @@ const fn operator(
     )
 }
 
-/// A question about the fleet that its query asks.
+/// A question about the fleet whose parameters are in the query.
 const fn question<Q>(operation_id: &'static str, path: &'static str) -> Route
 where
     Q: Ask,

@@ -1,4 +1,4 @@
-//! The questions about the fleet: one handler for those whose rows follow from the query, and those that differ.
+//! The questions about the fleet: one handler for those that are a `FleetQuery`, and the others.
 
 pub(crate) mod export;
 pub(crate) mod metrics;
@@ -23,7 +23,7 @@ use super::{Call, Completion, Handled};
 pub(super) use export::export;
 pub(super) use metrics::metrics;
 
-/// What the answer to a question is as a response.
+/// How the result of a question becomes a response.
 pub(super) trait Page {
     fn response(&self, shape: &Shape) -> Response<Bytes>;
 }
@@ -53,7 +53,7 @@ impl Page for StartupReport {
     }
 }
 
-/// Any question that its query asks.
+/// Any question whose parameters are in the query.
 pub(super) fn rows<Q>(call: &Call<'_>) -> Handled
 where
     Q: Ask,
@@ -87,7 +87,7 @@ pub(super) fn fleet(call: &Call<'_>) -> Handled {
 
 /// `GET /query/key`
 pub(super) fn key(call: &Call<'_>) -> Handled {
-    // The route asks for a scope, so there is a key.
+    // The route requires a scope, so there is a key.
     let key = call.key.ok_or_else(|| Problem::new(Code::InvalidApiKey))?;
     let key = reply::view(&RequestKey::from(&key.info));
     Ok(Completion::Response(reply::ok(reply::JSON, key)))
