@@ -37,7 +37,7 @@ pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
         let (kind, subtype) = range.kind_and_subtype;
         kind.eq_ignore_ascii_case("text") && subtype.eq_ignore_ascii_case("event-stream")
     });
-    // Named: a range such as `*/*` asks for JSON.
+    // The type must be named: a range such as `*/*` gives JSON.
     stream.is_some_and(|range| {
         range.quality > 0 && range.quality >= quality(headers, "application", "json")
     })
@@ -108,7 +108,7 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     if let (Some(value), None) = (values.next(), values.next())
         && value == "application/json"
     {
-        // What agents send.
+        // The form that agents send.
         return true;
     }
     let Some((essence, charset)) = content_type(headers) else {

@@ -1,4 +1,4 @@
-//! Writes CSV (RFC 4180): CRLF behind each line, a quoted cell where it must be.
+//! Writes CSV (RFC 4180): CRLF after each line, quotes only where they are needed.
 
 use crate::model::{Cell, FieldValue};
 
@@ -35,7 +35,7 @@ pub(super) fn field(out: &mut Json, value: Option<&FieldValue<'_>>) {
     }
 }
 
-/// A spreadsheet takes a text with one of these at its begin for a formula; an apostrophe before it makes it a text.
+/// A spreadsheet takes a text that begins with one of these for a formula; an apostrophe before it makes it a text.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 fn text(out: &mut Json, text: &str) {

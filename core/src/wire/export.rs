@@ -36,7 +36,7 @@ impl ExportFormat {
         }
     }
 
-    /// That of the parameter `format`, or else the best accepted one, or else NDJSON.
+    /// The format of the parameter `format`, else the best accepted one, else NDJSON.
     pub(crate) fn wanted(headers: &HeaderMap, query: Query<'_>) -> Result<Self> {
         if let Some(format) = query.one_of("format", &Self::ALL, Self::name)? {
             return Ok(format);
@@ -92,7 +92,7 @@ struct ReportItems {
 }
 
 impl ExportLines {
-    /// The body begins with what stands before the first line.
+    /// The body begins with the header, if the format has one.
     pub(crate) fn begin(format: ExportFormat, stream: Stream) -> (Self, ListBody) {
         let mut head = Json::default();
         if format == ExportFormat::Csv {
@@ -116,7 +116,7 @@ impl ExportLines {
         (lines, ListBody::lines(head))
     }
 
-    /// Writes the lines that are left of the record before; returns `Break` when the chunk is full.
+    /// Writes the remaining lines of the record before; returns `Break` when the chunk is full.
     pub(crate) fn write_remaining(&mut self, body: &mut ListBody) -> Step {
         while let Some(report) = &mut self.items {
             let Some(item) = report.items.get(report.next) else {
@@ -179,7 +179,7 @@ impl ExportLines {
                 });
                 self.write_remaining(body)
             }
-            // A report without processes is not lost.
+            // A report without processes still has a line.
             _ => body.item(|json| {
                 json.raw(&report);
                 item_cells(json, None);

@@ -9,9 +9,9 @@ use super::json::Json;
 #[derive(Debug)]
 pub(crate) struct ListBody {
     json: Json,
-    /// What stands before the next item.
+    /// The text before the next item.
     separator: &'static [u8],
-    /// What stands between two items.
+    /// The text between two items.
     between: &'static [u8],
     /// Bytes of a full chunk.
     chunk: usize,
@@ -33,7 +33,7 @@ impl ListBody {
         Self::new(before, PAGE_CHUNK_BYTES)
     }
 
-    /// Starts lines, each an item with its end; `before` is what stands before them.
+    /// Starts lines, each an item with its end; `before` is the text before them.
     pub(crate) fn lines(before: Json) -> Self {
         Self {
             json: before,
@@ -64,12 +64,12 @@ impl ListBody {
         }
     }
 
-    /// Adds what follows the items.
+    /// Adds the text after the items.
     pub(crate) fn write_end(&mut self, write: impl FnOnce(&mut Json)) {
         write(&mut self.json);
     }
 
-    /// Takes what was written since the last call.
+    /// Takes the text written since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.json).finish()
     }

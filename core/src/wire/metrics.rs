@@ -20,7 +20,7 @@ use crate::view::query::fleet::FleetSummary;
 pub(crate) const PROMETHEUS: HeaderValue =
     HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// What is shown, at one moment; `None` where it cannot be read.
+/// The values at one moment; `None` for those that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Figures {
     pub(crate) now: Timestamp,
@@ -189,7 +189,7 @@ fn store_text(text: &mut Text, store: &StoreStatus, records_max: u64, age: Decim
     }
 }
 
-/// Some ticks; 0 where they are negative.
+/// Ticks in seconds; 0 for negative ones.
 fn seconds(ticks: i64) -> Decimal {
     Decimal(ticks.max(0), 7)
 }

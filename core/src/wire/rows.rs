@@ -1,6 +1,6 @@
 //! Rows as JSON, CSV or NDJSON, by `format` or `Accept`; by `format` also as columns in JSON.
 //!
-//! What JSON says beside the rows is in headers of the two others: `X-Next-Token`, and an `X-Warning` for each warning.
+//! CSV and NDJSON have the token in the header `X-Next-Token`, and each warning in an `X-Warning`.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// That of the parameter `format`, or else the best accepted one, or else JSON.
+    /// The format of the parameter `format`, else the best accepted one, else JSON.
     fn wanted(headers: &HeaderMap, query: Query<'_>) -> Result<Self> {
         if let Some(format) = query.one_of("format", &Self::ALL, Self::name)? {
             return Ok(format);
@@ -67,7 +67,7 @@ impl Format {
     }
 }
 
-/// How rows are wanted: in which form, with which columns.
+/// The form and the columns of a response with rows.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) format: Format,
@@ -89,7 +89,7 @@ impl Shape {
         Self::of_some(headers, query, columns, (0..columns.len()).collect())
     }
 
-    /// The same of a question that has only `some` of the columns, in this order.
+    /// The same for a question that has only `some` of the columns, in this order.
     ///
     /// # Errors
     /// A name that is none of these columns.
@@ -204,7 +204,7 @@ impl Shape {
         }
     }
 
-    /// Writes what stands before the lines: the names of the columns of a CSV.
+    /// Writes the text before the lines: the names of the columns of a CSV.
     pub(crate) fn head(&self, json: &mut Json) {
         if self.format == Format::Csv {
             csv::line(json, self.names().map(Cell::Text));
@@ -259,7 +259,7 @@ fn cell(json: &mut Json, cell: Cell<'_>) {
     }
 }
 
-/// The response with what JSON has beside the rows. Tokens and warnings are visible ASCII, as a header is.
+/// The response with token and warnings in headers. Both are visible ASCII, as a header must be.
 fn with_headers(
     mut response: Response<Bytes>,
     next_token: Option<&str>,

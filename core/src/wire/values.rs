@@ -1,7 +1,8 @@
 //! Splits JSON that arrives in pieces into its records.
 //!
-//! A text is any sequence of objects with white space or commas between them: NDJSON, arrays, pretty-printed values one after another,
-//! and pages, which are objects with a list of records. Only brackets and strings are looked at; what a record says is read elsewhere.
+//! A text is any sequence of objects with white space or commas between them: NDJSON, arrays, pretty-printed values one after
+//! another, and pages, which are objects with a list of records. This reads only brackets and strings; another reader takes the
+//! values of a record.
 //!
 //! A broken record costs only itself. It is given up where a line ends inside a string, where an object follows a comma or a line begins
 //! with a bracket in a place that can hold no value, and where the record grows too long with a line inside that may begin the next one.
@@ -20,7 +21,7 @@ use brackets::Brackets;
 use state::{InString, Line, Mode, Unfinished};
 use text::{Name, Piece, begins_value, is_mark, line_length};
 
-/// Why something is no record.
+/// Why a text is no record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NoRecord {
     pub(crate) reason: Rejection,
@@ -37,7 +38,8 @@ impl NoRecord {
     }
 }
 
-/// Gets a record with its number, or why it is none. A broken record is passed as far as it goes, for its reader to refuse.
+/// A function that gets a record with its number, or the reason why it is none. A broken record is passed as far as it goes, and
+/// its reader refuses it.
 type ReadRecord<'r> = dyn FnMut(u64, Result<&[u8], NoRecord>) + 'r;
 
 /// Splits a text into records. It keeps one unfinished record at most.
@@ -55,7 +57,7 @@ pub(crate) struct Values {
     string: InString,
     /// The last byte that is neither white space nor inside a string.
     last: u8,
-    /// The name of the member that is read, where it may be that of a list.
+    /// The name of the current member, if it may be that of a list.
     name: Option<Name>,
     /// Whether the last name was that of a list.
     is_list: bool,
@@ -65,7 +67,7 @@ pub(crate) struct Values {
     elements: u64,
     /// Whether there was anything but white space.
     has_begun: bool,
-    /// How often the text that is read has been read before.
+    /// How often the current text has been read before.
     rereads: u8,
 }
 
@@ -169,7 +171,7 @@ impl Values {
                     self.line.has_records = true;
                 }
             }
-            // The record has no end, but its list has.
+            // The record is unfinished, but its list has ended.
             Mode::Record if byte == b']' && self.is_own_member() && self.is_in_list() => {
                 self.end_record(text.record(), read);
             }
@@ -262,13 +264,13 @@ impl Values {
         }
     }
 
-    /// The text ends, and with it what has begun.
+    /// Ends the text, and with it an unfinished record or list.
     ///
     /// # Errors
     /// A list that does not end: the number of its last record, and a sentence for the sender.
     pub(crate) fn finish(&mut self, read: &mut ReadRecord<'_>) -> Result<(), (u64, String)> {
         while self.mode == Mode::Record {
-            // Where the list has its end, the record has none.
+            // The list has ended and the record has not.
             let has_end = self.string == InString::No && self.last == b']';
             self.break_record(b"", has_end.then_some(0), read);
         }
@@ -292,7 +294,7 @@ impl Values {
         self.record.kept.capacity()
     }
 
-    /// Where the text is in its lists, for a message.
+    /// The position in the lists, for a message.
     fn position(&self) -> String {
         match self.elements {
             0 => "before the first element of the array".to_owned(),
@@ -340,7 +342,7 @@ impl Values {
         }
     }
 
-    /// Takes a byte between records; returns `false` where it is to be looked at again.
+    /// Takes a byte between records; returns `false` if it must be read again in the new state.
     fn between(&mut self, byte: u8, begins_line: bool, read: &mut ReadRecord<'_>) -> bool {
         let in_list = self.outer > 0;
         match byte {
@@ -385,16 +387,16 @@ impl Values {
         self.open.depth == self.outer + 1
     }
 
-    /// Whether what is around the record is an array.
+    /// Whether the record is in an array.
     fn is_in_list(&self) -> bool {
         self.outer > 0 && !self.open.ends_in_object(self.outer)
     }
 
-    /// What has begun as a record is a page: a list begins in it.
+    /// Turns the current record into a page: a list begins in it.
     fn begin_page(&mut self) {
-        // It was counted as an element.
+        // The page was counted as an element.
         self.elements -= u64::from(self.outer > 0);
-        // A page is in no other page, so one around it has no end.
+        // Pages do not nest, so a page around it is unfinished.
         if self.open.has_object(self.outer) {
             self.leave_lists();
             self.open.push(true);
@@ -494,7 +496,7 @@ impl Values {
         self.end_value(b'}');
     }
 
-    /// A record or list has ended with `byte`.
+    /// Ends a record or list with `byte`.
     fn end_value(&mut self, byte: u8) {
         self.line.has_records = true;
         self.last = byte;
@@ -517,7 +519,7 @@ impl Values {
         self.name = None;
     }
 
-    /// All lists and pages around the records count as ended.
+    /// Ends all lists and pages around the records.
     fn leave_lists(&mut self) {
         self.open = Brackets::default();
         self.outer = 0;

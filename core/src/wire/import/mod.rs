@@ -1,4 +1,4 @@
-//! The records of an import, whose text arrives in pieces: which format it has, and what its records say.
+//! The records of an import whose text arrives in pieces: its format, and the values of its records.
 
 mod csv;
 mod fields;
@@ -27,18 +27,18 @@ const LISTS: &[&str] = &["workSpaces", "rows", "items", "value"];
 /// Why a text cannot be read any further; a sentence for the sender.
 type Unreadable = String;
 
-/// What was read and not taken yet.
+/// The records that were read and not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
-    /// Bytes of texts that end a part which has fewer records than one has; `None`: none do.
+    /// Bytes of texts at which a part ends early; `None`: unbounded.
     part_bytes_max: Option<usize>,
     /// Readable records, each with its line.
     pub(crate) records: VecDeque<(u64, WorkspacePatch)>,
     pub(crate) errors: LineErrors,
     pub(crate) warnings: Vec<LineWarning>,
-    /// What members and columns were called.
+    /// The names of members and columns.
     names: Names,
-    /// The unknown values that were warned of, with the names of their fields.
+    /// The unknown values with a warning, with the names of their fields.
     unknown: Vec<String>,
     /// The memory of the texts of the records, roughly.
     text_bytes: usize,
@@ -57,7 +57,7 @@ pub(crate) struct ImportReader {
 
 #[derive(Debug)]
 enum Format {
-    /// The first bytes, which do not say it yet.
+    /// The first bytes, before the format is known.
     Unknown(Vec<u8>),
     Json(Box<Values>),
     Csv(Box<CsvRows>),
@@ -92,7 +92,7 @@ impl ImportReader {
         Ok(())
     }
 
-    /// The text ends.
+    /// Ends the text.
     pub(crate) fn finish(&mut self, into: &mut Gathered) -> Result<(), Unreadable> {
         if let Format::Unknown(first) = &mut self.format {
             let first = std::mem::take(first);
@@ -122,7 +122,7 @@ impl ImportReader {
         }
     }
 
-    /// Selects the format by the first bytes of the text, if they say it; all of the text, if it `is_whole`.
+    /// Selects the format by the first bytes, once they suffice; `is_whole`: they are the whole text.
     fn begin(&mut self, first: &[u8], is_whole: bool) -> Result<bool, Unreadable> {
         let record_max = self.record_max;
         self.format = match format::is_csv(first, self.declared, is_whole)? {
@@ -146,7 +146,7 @@ impl ImportReader {
 }
 
 impl Gathered {
-    /// Nothing yet, of which that many bytes of texts end a part at the latest.
+    /// No records yet; a part ends at this number of bytes of texts.
     pub(crate) fn in_parts(part_bytes_max: Option<usize>) -> Self {
         Self {
             part_bytes_max,
@@ -165,14 +165,14 @@ impl Gathered {
         bulk::fills_part(self.records.len(), self.text_bytes, self.part_bytes_max)
     }
 
-    /// Takes the records of the next part: all, where they do not fill one.
+    /// Takes the records of the next part, or all if they do not fill one.
     pub(crate) fn take_part(&mut self) -> Vec<(u64, WorkspacePatch)> {
         let sizes = self.records.iter().map(|(_, patch)| text_bytes(patch));
         self.take(bulk::part_length(sizes, self.part_bytes_max))
     }
 
-    /// Takes what is left once the text has ended: all of it, or of a text that could not be read to its end the whole parts. Where the
-    /// bytes of a part are bounded, the first of these parts.
+    /// Takes the remaining records once the text has ended: all, or only whole parts of a text that could not be read to its end.
+    /// If the bytes of a part are bounded, it takes the first of these parts.
     pub(crate) fn take_rest(&mut self, is_whole: bool) -> Vec<(u64, WorkspacePatch)> {
         let rest = self.records.len();
         match (self.part_bytes_max, is_whole) {
@@ -183,7 +183,7 @@ impl Gathered {
         }
     }
 
-    /// Whether more would be taken by [`Self::take_rest`].
+    /// Whether [`Self::take_rest`] would take more.
     pub(crate) fn has_rest(&self, is_whole: bool) -> bool {
         if is_whole {
             !self.records.is_empty()
@@ -258,7 +258,7 @@ impl Gathered {
         }
     }
 
-    /// The names that were met, for reading line `line`.
+    /// The names so far, for reading line `line`.
     fn names_of(&mut self, line: u64) -> LineNames<'_> {
         LineNames {
             names: &mut self.names,
@@ -267,12 +267,12 @@ impl Gathered {
         }
     }
 
-    /// How the names that were met are understood.
+    /// The meanings of the names so far.
     pub(crate) fn mapping(&self) -> Vec<NameMapping> {
         self.names.mapping()
     }
 
-    /// Warns once of each value that its field does not know. It is kept all the same.
+    /// Warns once of each unknown value of a field, which is kept.
     fn warn_unknown_value<T: Vocabulary>(
         &mut self,
         line: u64,
@@ -292,7 +292,7 @@ impl Gathered {
         });
     }
 
-    /// Warns once of each account that a spreadsheet has written as a rounded number. It is kept all the same.
+    /// Warns once of each account that a spreadsheet has rounded, which is kept.
     fn warn_rounded_account(&mut self, line: u64, value: Option<&String>) {
         let Some(value) = value.filter(|value| is_rounded(value)) else {
             return;
@@ -322,7 +322,7 @@ impl Gathered {
     }
 }
 
-/// Adds a warning, where there are not too many.
+/// Adds a warning, unless there are too many.
 fn add_warning(warnings: &mut Vec<LineWarning>, line: u64, message: String) {
     if warnings.len() < IMPORT_WARNINGS_MAX {
         warnings.push(LineWarning { line, message });

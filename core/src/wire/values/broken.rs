@@ -1,4 +1,4 @@
-//! Records and pages that break off: where the splitter notices it, and where it starts again.
+//! Records and pages that break off: how the splitter detects them, and where it starts again.
 
 use super::state::Mode;
 use super::text::{Piece, next_on_line, next_record};
@@ -9,10 +9,10 @@ use super::{NoRecord, ReadRecord, Values};
 const REREADS_MAX: u8 = 4;
 
 impl Values {
-    /// Whether a record or page does not go on with `byte`, which may begin the next record.
+    /// Whether a record or page cannot continue with `byte`, which may begin the next record.
     pub(super) fn is_misplaced(&self, byte: u8, begins_line: bool) -> bool {
         let record = &self.record;
-        // Rather than to take more lines for its inside, such a record ends.
+        // Such a record ends before it takes more lines as its inside.
         let is_strict = self.mode == Mode::Record
             && (record.too_long || record.rereads >= REREADS_MAX)
             && self.line.indent <= record.indent
@@ -37,7 +37,7 @@ impl Values {
         string.is_some_and(|string| next_on_line(string).is_some())
     }
 
-    /// Where in what is kept the next record may begin: with a line, or from `on_line` also on a line with others.
+    /// The offset in the kept text at which the next record may begin: with a line, or from `on_line` also on a line with others.
     fn next_start(&self, on_line: Option<usize>) -> Option<usize> {
         let record = &self.record;
         if record.rereads >= REREADS_MAX {
@@ -75,7 +75,7 @@ impl Values {
         }
     }
 
-    /// The page does not go on as one does.
+    /// The page cannot continue like this.
     pub(super) fn break_page(&mut self, read: &mut ReadRecord<'_>) {
         let message = format!("The object with the array has no end, {}.", self.position());
         read(self.elements, Err(NoRecord::json(message)));
@@ -99,10 +99,10 @@ impl Values {
         let text = &record.kept;
         let (broken, rest) = text.split_at(next.unwrap_or(text.len()));
         let begins_line = broken.ends_with(b"\n");
-        // What takes no longer than what is done with can be read again at any time.
+        // A short rest, no longer than the finished part, can be read again at any time.
         let rereads = record.rereads + u8::from(rest.len() > broken.len());
         let broken = broken.trim_ascii_end();
-        // What is inside of a record that takes several lines is indented more than the record.
+        // The inside of a record of several lines is indented more than the record.
         let is_one_line = !record.too_long && !broken.contains(&b'\n');
         let text = if record.too_long {
             Err(self.too_long())

@@ -1,6 +1,6 @@
-//! What the splitter knows of the place it has reached.
+//! The state of the splitter at its position.
 
-/// The line that is read.
+/// The current line.
 #[derive(Debug)]
 pub(super) struct Line {
     /// Its number, from 1.
@@ -22,14 +22,14 @@ pub(super) enum InString {
     Escaped,
 }
 
-/// The record that has begun.
+/// The unfinished record.
 #[derive(Debug, Default)]
 pub(super) struct Unfinished {
     /// Its line, or its place in the lists.
     pub(super) number: u64,
     /// The white space that begins its line.
     pub(super) indent: usize,
-    /// What has arrived of it in earlier pieces.
+    /// Its part in earlier pieces.
     pub(super) kept: Vec<u8>,
     /// Whether it is longer than it may be; it is not kept then.
     pub(super) too_long: bool,
@@ -41,7 +41,7 @@ pub(super) struct Unfinished {
     pub(super) string_start: usize,
 }
 
-/// Where the splitter is.
+/// The position of the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Between records.

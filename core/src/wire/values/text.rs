@@ -70,7 +70,8 @@ pub(super) fn line_length(rest: &[u8]) -> usize {
     end.unwrap_or(rest.len())
 }
 
-/// Where the first line after the first one begins that may begin a record: with a bracket, after `indent_max` bytes of white space at most.
+/// The start of the first line, after the first one, that may begin a record: with a bracket, after at most `indent_max` bytes of
+/// white space.
 pub(super) fn next_record(text: &[u8], indent_max: usize) -> Option<usize> {
     let mut start = 0;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -84,7 +85,7 @@ pub(super) fn next_record(text: &[u8], indent_max: usize) -> Option<usize> {
     None
 }
 
-/// Where the first object begins that follows another and a comma on one line.
+/// The start of the first object that follows another object and a comma on one line.
 pub(super) fn next_on_line(text: &[u8]) -> Option<usize> {
     let mut last = [0; 2];
     for (place, byte) in text.iter().enumerate() {
