@@ -1,4 +1,4 @@
-//! What a slice of filing adds to the rollups.
+//! The changes that a slice of filing makes to the rollups.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::latest::{self, Latest, Newest};
 use super::sample::{Sample, slot};
 use super::slots::HOUR;
 
-/// The rollups that some buckets of history change, as they are with the changes.
+/// The rollups that some buckets of history change, with the changes applied.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     latest: Changed<Latest>,
@@ -28,14 +28,14 @@ pub(crate) struct Changes {
     samples: Vec<Sample>,
 }
 
-/// An instance, by its key and the place of its latest values.
+/// An instance, by its key and the index of its latest values.
 #[derive(Debug)]
 pub(crate) struct Instance {
     key: Vec<u8>,
     latest: usize,
 }
 
-/// Rows by their keys. All three have one type of map, so that there is one compiled copy of it.
+/// Rows by their keys. All three tables share one type of map, and so one compiled copy.
 #[derive(Debug)]
 struct Changed<T> {
     places: BTreeMap<Vec<u8>, usize>,
@@ -52,13 +52,13 @@ impl<T> Default for Changed<T> {
 }
 
 impl<T> Changed<T> {
-    /// The row at `key`, which `read` reads when it is not here yet.
+    /// The row at `key`; `read` reads it if it is missing here.
     fn row(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<&mut T> {
         let place = self.position(key, read)?;
         self.rows.get_mut(place).ok_or_else(damaged)
     }
 
-    /// The place of that row.
+    /// The index of that row.
     fn position(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<usize> {
         if let Some(place) = self.places.get(&key) {
             return Ok(*place);
@@ -67,7 +67,7 @@ impl<T> Changed<T> {
         Ok(self.put(key, row))
     }
 
-    /// Adds a row, in place of the one that is here; returns its place.
+    /// Adds or replaces a row; returns its index.
     fn put(&mut self, key: Vec<u8>, row: T) -> usize {
         self.rows.push(row);
         let place = self.rows.len() - 1;
@@ -84,7 +84,7 @@ impl<T> Changed<T> {
     }
 }
 
-/// Rows of the rollups, to be put over what is there.
+/// Rows of the rollups, to store or replace.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RollupRows(Vec<(Table, Vec<u8>, Vec<u8>)>);
 
@@ -94,7 +94,7 @@ impl Changes {
         self.latest.places.len() + self.daily.places.len() + self.hourly.places.len()
     }
 
-    /// The instance of a bucket; `None` where that names none.
+    /// The instance of a bucket; `None` if its records name none.
     pub(crate) fn instance(
         &mut self,
         read: &impl Read,
@@ -141,7 +141,7 @@ impl Changes {
                     .map(|row| Sample::from_row(rows, *row as usize)),
             );
         }
-        // Records that name no instance only count in their group.
+        // Records without an instance only count in their group.
         if let Some(instance) = instance {
             self.add_instance(read, (bucket, instance), rows, order, &samples)?;
         }
@@ -257,7 +257,7 @@ impl Changes {
         let mut rows = RollupRows::default();
         let latest = |row: &Latest| Some(row.encode());
         self.latest.encode(Table::Latest, &mut rows, latest);
-        // A day of process reports that name no user has nothing to say.
+        // A day of process reports without a user has an empty rollup.
         let daily = |row: &DayRollup| (*row != DayRollup::default()).then(|| daily::encode(row));
         self.daily.encode(Table::Daily, &mut rows, daily);
         let hourly = |row: &HourRollup| Some(row.encode());
@@ -280,7 +280,7 @@ impl RollupRows {
     }
 }
 
-/// Adds what records of one instance and stream say of their day.
+/// Adds records of one instance and stream to their day.
 fn add_to_day(
     rollup: &mut DayRollup,
     stream: Stream,
@@ -288,13 +288,13 @@ fn add_to_day(
     order: &[u32],
     samples: &[Sample],
 ) {
-    // Nobody, who is not noted.
+    // No user, so none is added.
     let mut last = NO_TEXT;
     let mut samples = samples.iter();
     for row in order {
         let row = *row as usize;
         let user = rows.user(row);
-        // Nearly always that of the row before.
+        // It is nearly always the day of the row before.
         if user != last {
             last = user;
             rollup.add_user(rows.username(row));
@@ -318,8 +318,8 @@ fn add_to_day(
     }
 }
 
-/// The group of the workspace that the instance names by its id or as the only one by its computer; where there is none, that of the
-/// compute type in the record.
+/// The group of the workspace with the instance's name as id, or else as the only one with that computer name. Without a
+/// workspace, the group of the compute type in the record.
 fn group(read: &impl Read, rows: &Rows, row: usize) -> Result<Group<String>> {
     let instance = rows.instance_id(row);
     let of_workspace = |id: &str| {

@@ -47,7 +47,7 @@ pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
     })
 }
 
-/// The first day of which there is a rollup here.
+/// The first day with a rollup in this table.
 pub(crate) fn first_day(read: &impl Read) -> Result<Option<u32>> {
     let mut first = None;
     read.scan(Table::Daily, ALL_KEYS, |key, _| {
@@ -57,7 +57,7 @@ pub(crate) fn first_day(read: &impl Read) -> Result<Option<u32>> {
     Ok(first)
 }
 
-/// The days of `days` from the first to the last of which there are rollups.
+/// The range of `days` that have rollups.
 pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Result<Range<u32>> {
     let (first, mut last) = (first_day(read)?, None);
     read.scan_back(Table::Daily, ALL_KEYS, |key, _| {
@@ -69,7 +69,7 @@ pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Resul
     }))
 }
 
-/// Leaves of the keys of instances, which are sorted, those that have no day before `before`.
+/// Keeps, of the sorted keys of instances, those without a day before `before`.
 pub(crate) fn without_days(
     read: &impl Read,
     instances: &mut Vec<Vec<u8>>,
@@ -99,7 +99,7 @@ pub(crate) fn without_days(
     Ok(())
 }
 
-/// The key of the next day after that of a key, or of the first, of which an instance may have a rollup.
+/// The key of the next day after a key, or of the first day, on which an instance may have a rollup.
 pub(crate) fn next_key(
     read: &impl Read,
     instance: &str,

@@ -1,4 +1,4 @@
-//! What one instance did on one day.
+//! The rollup of one instance and one day.
 
 use crate::error::Result;
 use crate::limits::ROLLUP_USERS_MAX;
@@ -26,7 +26,7 @@ pub(crate) const SUMMARISED: [Metric; 9] = [
 const HISTOGRAMS: usize = 2;
 const HOURS: usize = 24;
 
-/// What one instance did on one day (UTC).
+/// The rollup of one instance and one day (UTC).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DayRollup {
     /// Of [`SUMMARISED`].
@@ -40,7 +40,7 @@ pub(crate) struct DayRollup {
     pub(crate) users: Vec<String>,
 }
 
-/// The slots of a day in which something was the case.
+/// The slots of a day, by what happened in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DaySlots {
     /// A Stats record named a user.
@@ -55,7 +55,7 @@ pub(crate) struct DaySlots {
 }
 
 impl DaySlots {
-    /// Those of both.
+    /// The slots of both.
     pub(crate) fn union(&self, other: &Self) -> Self {
         Self {
             connected: self.connected.union(&other.connected),
@@ -96,7 +96,7 @@ impl DayRollup {
     pub(super) fn add_activity(&mut self, at: Timestamp, change: Option<SessionChange>) {
         match change {
             Some(SessionChange::Begins) => self.slots.began.insert(slot(at)),
-            // One that ends with a slot ends in it.
+            // An activity at the end of a slot counts in that slot.
             Some(SessionChange::Ends) => {
                 let last = Timestamp::from_ticks(at.ticks() - 1);
                 let last = if last.day() == at.day() { last } else { at };
@@ -180,7 +180,7 @@ fn end_section(encoder: &mut Encoder, section: &mut Encoder) {
     encoder.append(section);
 }
 
-/// A day as it is stored, of which only what is asked for is decoded.
+/// A day in its stored form; each part is decoded when it is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DayRef<'v> {
     /// Which day, as [`Timestamp::day`] numbers it.
@@ -218,7 +218,7 @@ impl<'v> DayRef<'v> {
         Ok(summaries)
     }
 
-    /// The summary of a metric, empty where there is none of it.
+    /// The summary of a metric, empty without values.
     pub(crate) fn summary(&self, metric: Metric) -> Result<Summary> {
         let mut decoder = Decoder::new(self.summaries);
         for summarised in SUMMARISED {
@@ -230,7 +230,7 @@ impl<'v> DayRef<'v> {
         Ok(Summary::default())
     }
 
-    /// The histogram of a metric; `None` where there is none of it.
+    /// The histogram of a metric; `None` without one.
     pub(crate) fn histogram(&self, metric: Metric) -> Result<Option<Histogram>> {
         let place = SUMMARISED.iter().position(|each| *each == metric);
         let section = place.and_then(|place| self.histograms.get(place));

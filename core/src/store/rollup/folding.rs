@@ -1,4 +1,4 @@
-//! The keys of rollups, where a file was written with another folding: rows of names that are one now are added up.
+//! Rebuilding the keys of rollups, for a file that was written with another folding: rows whose names are now equal are added up.
 
 use crate::error::Result;
 use crate::model::identity::folded;
@@ -83,7 +83,7 @@ mod tests {
         Timestamp::from_unix_seconds(seconds)
     }
 
-    /// How many rows were seen after each of some times, as kept in memory and as read.
+    /// The number of rows after each of some times, in memory and in the file.
     fn seen(store: &Store) -> [[u64; 3]; 2] {
         let times = [time_at(0), time_at(150), time_at(250)];
         let all = latest::all_seen(&store.snapshot().unwrap()).unwrap();

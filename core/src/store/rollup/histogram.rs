@@ -1,4 +1,4 @@
-//! Histograms from which quantiles are read: how many values were in each of a fixed set of buckets.
+//! Histograms for quantiles: the number of values in each of a fixed set of buckets.
 //!
 //! The buckets are those of a log-linear histogram: values below 64 have one each, and each octave above has 32 of the same width. A
 //! bucket stands for its middle, which is at most 1/64 off any value in it. Bucket numbers are integers computed from integers, so the
@@ -145,7 +145,7 @@ pub(crate) struct Quantiles {
 }
 
 impl Quantiles {
-    /// Forgets what was added and keeps the memory.
+    /// Clears the sums and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.counts.fill(0);
         self.total = 0;

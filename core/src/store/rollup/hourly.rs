@@ -1,4 +1,4 @@
-//! What groups of desktops did in an hour.
+//! The rollups of groups of desktops by hour.
 //!
 //! Key: stream, 1 byte; hours since the year 1, 4 bytes big-endian; then the texts of the group.
 
@@ -20,7 +20,7 @@ use super::sample::{Sample, slot};
 use super::slots::HOUR;
 use super::summary::Summary;
 
-/// Desktops that are counted together: by what their workspace was when the records were filed. Texts are empty where they are not known.
+/// Desktops that are counted together, by the properties of their workspace when the records were filed. Unknown texts are empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group<T> {
     pub(crate) region: T,
@@ -43,7 +43,7 @@ pub(crate) const STATS: [Metric; 2] = [Metric::Cpu, Metric::Memory];
 /// The phases of a startup in the order of their distributions, in milliseconds; the last is the rest of the total.
 pub(crate) const PHASES: [&str; 5] = ["total", "profile", "groupPolicy", "shell", "unattributed"];
 
-/// What a group did in an hour.
+/// The rollup of a group and an hour.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HourRollup {
     /// Records.
@@ -118,7 +118,7 @@ impl HourRollup {
         };
         let total = rows.integer(row, STARTUP_TOTAL);
         let phases = ["profileMs", "groupPolicyMs", "shellMs"].map(phase);
-        // Of a damaged file they may be anything.
+        // In a damaged file they may be anything.
         let attributed = phases
             .into_iter()
             .try_fold(0, |sum: i64, phase| Some(sum.saturating_add(phase?)));
@@ -250,7 +250,7 @@ impl Total {
 }
 
 impl HourTotals {
-    /// Forgets what was added and keeps the memory of quantiles.
+    /// Clears the sums and keeps the memory of quantiles.
     pub(crate) fn clear(&mut self) {
         self.count = 0;
         self.slowest.clear();
@@ -299,7 +299,7 @@ pub(crate) fn scan_back(
     })
 }
 
-/// What the keys of an hour begin with.
+/// The prefix of the keys of an hour.
 pub(crate) fn hour_prefix(stream: Stream, hour: u32) -> Vec<u8> {
     let mut key = vec![stream.number()];
     key.extend_from_slice(&hour.to_be_bytes());

@@ -1,8 +1,8 @@
-//! Rollups: what the fleet's telemetry adds up to, by instance and day and by group and hour, so that a question about all desktops
-//! does not read their history.
+//! Rollups: sums of the fleet's telemetry by instance and day, and by group and hour, so that a question about all desktops does
+//! not read their history.
 //!
-//! All of it only adds up: counts, sums, extremes, histograms and sets of slots, so a rollup does not depend on the order in which
-//! its records were filed, and a late record is one more.
+//! Counts, sums, extremes, histograms and sets of slots only add up. So a rollup does not depend on the order in which records
+//! were filed, and a late record is simply added.
 
 mod changes;
 pub(crate) mod daily;
@@ -35,7 +35,7 @@ const VERSION: u8 = 1;
 /// Metrics are stored as whole hundredths.
 pub(crate) const SCALE: f64 = 100.0;
 
-/// The largest stored value: what adds up stays far from the end of its integer.
+/// The largest stored value, so that sums stay far below the limit of their integer.
 const VALUE_MAX: f64 = 1_099_511_627_776.0; // 2^40
 
 /// A metric in hundredths, as it is stored.

@@ -1,4 +1,4 @@
-//! A record, as the rollups take it.
+//! A record in the form that the rollups take.
 
 use crate::limits::OVERLOADED_PERCENT;
 use crate::model::Metric;
@@ -8,7 +8,7 @@ use crate::timestamp::{TICKS_PER_DAY, Timestamp};
 use super::slots::SLOT_TICKS;
 use super::stored;
 
-/// A Stats record: what all rollups need of it.
+/// The values of a Stats record that the rollups need.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) at: Timestamp,

@@ -15,9 +15,9 @@ const SLOTS: usize = 24 * 60 / SLOT_MINUTES as usize;
 pub(super) const HOUR: usize = SLOTS / 24;
 const WORD: usize = u64::BITS as usize;
 const WORDS: usize = SLOTS.div_ceil(WORD);
-/// More runs than these take more bytes than all bits.
+/// More runs than these take more bytes than a bitmap.
 const RUNS_MAX: usize = SLOTS / 16;
-/// Stands for all bits in place of the number of runs.
+/// Marks a bitmap, in place of the number of runs.
 const ALL_BITS: u8 = u8::MAX;
 
 /// Five-minute slots of a day (UTC), a bit each.
@@ -43,7 +43,7 @@ impl Slots {
         word.is_some_and(|word| word >> (slot % WORD) & 1 == 1)
     }
 
-    /// Those that are in it, in order.
+    /// The slots in the set, in order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
         self.runs().flat_map(|(first, count)| first..first + count)
     }
@@ -62,17 +62,17 @@ impl Slots {
         SLOTS
     }
 
-    /// Those that are here or there.
+    /// The union of both sets.
     pub(crate) fn union(&self, other: &Self) -> Self {
         self.join_words(other, |a, b| a | b)
     }
 
-    /// Those that are here and there.
+    /// The intersection of both sets.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
         self.join_words(other, |a, b| a & b)
     }
 
-    /// Those that `join` makes of both, 64 at a time.
+    /// Combines both sets by `join`, 64 slots at a time.
     pub(crate) fn join_words(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         let mut joined = *self;
         for (word, other) in joined.0.iter_mut().zip(other.0) {
@@ -81,7 +81,7 @@ impl Slots {
         joined
     }
 
-    /// How many there are.
+    /// The number of slots in the set.
     pub(crate) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
@@ -91,7 +91,7 @@ impl Slots {
         self.next(hour * HOUR, true) < (hour + 1) * HOUR
     }
 
-    /// The runs of neighbors: the first slot of each, and how many there are.
+    /// The runs of consecutive slots: the first slot of each, and its length.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut end = 0;
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Checking the rollups: every value can be read, and each day stands in one table.
+//! Checking the rollups: every value can be read, and each day is in one table.
 
 use crate::error::Result;
 use crate::model::Stream;

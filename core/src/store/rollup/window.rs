@@ -10,7 +10,7 @@ use super::daily;
 use super::day::DayRef;
 use super::latest::LatestRef;
 
-/// Sees an instance: its key, its newest values, its days.
+/// A function that gets an instance: its key, its newest values, its days.
 type Visit<'v> = dyn FnMut(&[u8], &LatestRef<'_>, &[DayRef<'_>]) -> Result<Step> + 'v;
 
 /// Visits every instance in the order of its key, with its rollups of `days`, newest first.
@@ -53,7 +53,7 @@ pub(crate) fn scan_window(
     Ok(())
 }
 
-/// Goes on to the first day whose instance is not before `key`.
+/// Advances to the first day whose instance is not before `key`.
 fn skip_to(cursor: &mut Cursor, key: &[u8]) -> Result<()> {
     while let Some((at, _)) = cursor.peek()
         && daily::read_key(at)?.1 < key

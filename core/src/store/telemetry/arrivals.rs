@@ -1,4 +1,4 @@
-//! Accepted records, encoded as blocks, with what the index of the queue keeps of each.
+//! Accepted records, encoded as blocks, with the index entry of each.
 
 #[cfg(feature = "cluster")]
 use crate::error::Result;
@@ -13,14 +13,14 @@ use super::contents::Contents;
 #[cfg(feature = "cluster")]
 use super::rows::Rows;
 
-/// A block and what the index of the queue keeps of it.
+/// A block and its entry in the index of the queue.
 pub(crate) type Block = (Vec<u8>, Contents);
 
 /// Accepted records, in their order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
     blocks: Vec<Block>,
-    /// The memory those take.
+    /// The memory of these blocks.
     closed_bytes: usize,
     open: Option<Box<OpenBlock>>,
     records: u64,
@@ -55,7 +55,7 @@ impl Arrivals {
         }
     }
 
-    /// How many.
+    /// The number of records.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
@@ -72,7 +72,7 @@ impl Arrivals {
         self.blocks.push(closed);
     }
 
-    /// Takes all records so far; the memory they were written with is used for the next.
+    /// Takes all records so far; the next ones reuse the memory of the encoder.
     pub(crate) fn take(&mut self) -> Self {
         if let Some(open) = &mut self.open
             && open.encoder.records() > 0
@@ -88,13 +88,13 @@ impl Arrivals {
         }
     }
 
-    /// The bytes of the blocks: all of what was taken.
+    /// The bytes of all blocks.
     #[cfg(feature = "cluster")]
     pub(crate) fn blocks(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.blocks.iter().map(|(block, _)| block.as_slice())
     }
 
-    /// What was taken, from the bytes of its blocks.
+    /// The arrivals with these blocks.
     #[cfg(feature = "cluster")]
     pub(crate) fn of_blocks<'b>(blocks: impl Iterator<Item = Result<&'b [u8]>>) -> Result<Self> {
         let (mut arrivals, mut rows) = (Self::default(), Rows::default());
@@ -108,7 +108,7 @@ impl Arrivals {
         Ok(arrivals)
     }
 
-    /// What was taken, in parts: the blocks of each have at most `bytes_max` bytes together, or it is one that alone has more.
+    /// Splits the blocks into parts of at most `bytes_max` bytes; a longer block is a part of its own.
     #[cfg(feature = "cluster")]
     pub(crate) fn into_parts(self, bytes_max: usize) -> Vec<Self> {
         let (mut parts, mut bytes) = (Vec::<Self>::new(), 0);

@@ -1,4 +1,4 @@
-//! What the index in memory keeps of a queue block, and what a transaction changes there.
+//! The index entries of queue blocks in memory, and the changes of a transaction.
 
 use crate::model::{Stream, user_key};
 use crate::timestamp::Timestamp;
@@ -6,10 +6,10 @@ use crate::timestamp::Timestamp;
 use super::rows::Rows;
 use super::texts::hash;
 
-/// The newest filed time of each stream, where there is one.
+/// The newest filed time of each stream in a block, if any.
 type Newest = [Option<Timestamp>; Stream::ALL.len()];
 
-/// What a block holds: its record count, how old and how new it is, and hashes of the names in it.
+/// The index entry of a block: its record count, its oldest and newest times, and hashes of the names in it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
     pub(super) records: u64,
@@ -18,14 +18,15 @@ pub(crate) struct Contents {
     /// When its first record was received.
     pub(super) received_at: Option<Timestamp>,
     newest: Newest,
-    /// Whether nothing of it could be read.
+    /// Whether it is unreadable.
     pub(super) unreadable: bool,
-    /// Hashes of (stream, instance) and of (stream, user); sorted once it is whole. A collision costs reading a block in vain.
+    /// Hashes of (stream, instance) and of (stream, user); sorted once the block is complete. A collision costs a useless read of
+    /// a block.
     names: Vec<u64>,
 }
 
 impl Contents {
-    /// Of `block`, which holds these rows.
+    /// The entry of `block`, which has these rows.
     pub(super) fn from_rows(rows: &Rows, block: &[u8]) -> Self {
         let mut contents = Self::default();
         for row in 0..rows.len() {
@@ -36,7 +37,7 @@ impl Contents {
         contents.take_whole(block)
     }
 
-    /// Of `block`, which cannot be read.
+    /// The entry of an unreadable `block`.
     pub(super) fn unreadable(block: &[u8]) -> Self {
         Self {
             block_bytes: block.len() as u64,
@@ -61,7 +62,7 @@ impl Contents {
         self.names.push(user_hash(stream, &user_key(user)));
     }
 
-    /// All that was added, which is in `block`, in no more memory than it takes; another block can be begun then.
+    /// Finishes the entry of `block` in as little memory as possible, and starts an empty one.
     pub(super) fn take_whole(&mut self, block: &[u8]) -> Self {
         self.names.sort_unstable();
         self.names.dedup();
@@ -82,12 +83,12 @@ impl Contents {
         self.names.capacity() * size_of::<u64>()
     }
 
-    /// The newest filed time of a stream; `None` when there is nothing of it.
+    /// The newest filed time of a stream; `None` without a record of it.
     pub(super) fn newest(&self, stream: Stream) -> Option<Timestamp> {
         *self.newest.get(usize::from(stream.number() - 1))?
     }
 
-    /// Whether a name is in what is whole.
+    /// Whether the finished entry has a name.
     pub(super) fn has_name(&self, hash: u64) -> bool {
         self.names.binary_search(&hash).is_ok()
     }
@@ -101,7 +102,7 @@ pub(super) fn user_hash(stream: Stream, user_key: &str) -> u64 {
     hash(stream.number() | 0x80, user_key)
 }
 
-/// What a transaction did to the queue.
+/// The changes of a transaction to the queue.
 #[derive(Debug, Default)]
 pub(crate) struct QueueChanges {
     pub(super) added: Vec<(u64, Contents)>,

@@ -1,9 +1,9 @@
 //! Filing: moving queued records into per-instance history.
 //!
-//! A pass files the oldest blocks. It is written in slices, each a transaction of its own of bounded work, so that no other write
-//! waits long: the parts of some buckets, in the order of their keys, the newest records of the users in them, the rollups of these, and with all that how far
-//! the pass has come. Reading a block of the pass leaves out what is filed of it, also for the pass that goes on after a crash.
-//! The last slice removes all its blocks from the queue.
+//! A pass files the oldest blocks. It is written in slices of bounded work, each a transaction of its own, so that no other write
+//! waits long. A slice has the parts of some buckets, in the order of their keys, the newest records of their users, their
+//! rollups, and the progress of the pass. A read of a block of the pass skips what is filed of it, also in a pass that continues
+//! after a crash. The last slice removes all its blocks from the queue.
 //!
 //! A slice is prepared from a snapshot, concurrently with the writer, and is then plain data: keys and values to put and keys
 //! to remove. Only filing and sealing write history, and one of them is prepared and written at a time, so the snapshot is still
@@ -39,21 +39,21 @@ use super::work::Work;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slice {
     is_essential: bool,
-    /// By these it leaves records out.
+    /// The names on hold by which it leaves records out.
     held: Option<Arc<HeldNames>>,
     /// Records that the whole pass files.
     records: u64,
     /// How far the queue must be filed.
     before: Filed,
-    /// How far it is then, unless the pass ends.
+    /// The progress after the slice, unless the pass ends.
     after: Option<PassPlace>,
     /// The last block of the pass.
     last_block: u64,
     /// Records that the pass removes from the queue and cannot file.
     set_aside: u64,
-    /// Those of the blocks that the table is to keep.
+    /// The unreadable blocks that the table must keep.
     kept: Vec<Damaged>,
-    /// Parts that were taken into others.
+    /// Parts that were merged into others.
     merged: Vec<Vec<u8>>,
     /// Keys and values.
     parts: Vec<(Vec<u8>, Vec<u8>)>,
@@ -67,22 +67,22 @@ pub(crate) struct Slice {
 #[derive(Debug)]
 pub(crate) struct Pass {
     records: u64,
-    /// Whether it gives space back.
+    /// Whether it frees space.
     is_essential: bool,
-    /// By these it leaves records out.
+    /// The names on hold by which it leaves records out.
     held: Option<Arc<HeldNames>>,
-    /// What it leaves out.
+    /// The records that it leaves out.
     omitted: Omitted,
-    /// How far the queue is filed once the slice before is written.
+    /// The progress once the slice before is written.
     filed: Filed,
     last_block: u64,
     /// The blocks that it removes from the queue and cannot file.
     damaged: Vec<Damaged>,
     /// Whether the table keeps them.
     keeps_damaged: bool,
-    /// The records of the blocks, and while a bucket is added, those of the parts it is merged with.
+    /// The records of the blocks, and of the parts with which the current bucket is merged.
     rows: Rows,
-    /// What the keys of each bucket begin with, and its rows.
+    /// The prefix of the keys of each bucket, and its rows.
     buckets: std::vec::IntoIter<(Vec<u8>, Vec<u32>)>,
     has_ended: bool,
     parts: PartWriter,
@@ -92,8 +92,9 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// For a `removal`, which gives space back, all of its slices are essential, and leave out what it names. Begins with the oldest of `blocks`, or goes on with those of a pass that was not ended; `None` when there is none. No slice takes more
-    /// work than `slice_max` and its last bucket.
+    /// Begins with the oldest of `blocks`, or continues a pass that did not end; `None` without a block. No slice takes more work
+    /// than `slice_max` and its last bucket. For a `removal`, which frees space, all slices are essential and leave out the
+    /// selected records.
     pub(crate) fn begin(
         read: &impl Read,
         blocks: Vec<PendingBlock>,
@@ -126,12 +127,12 @@ impl Pass {
         }))
     }
 
-    /// Records that it files, exact repetitions and what it leaves out included.
+    /// Records that it files, exact repetitions and left-out ones included.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    /// Records that it has left out, as far as it is written.
+    /// Records that its written slices have left out.
     pub(crate) fn omitted(&self, read: &impl Read) -> Result<u64> {
         if self.is_written(read)? {
             return Ok(self.omitted.all());
@@ -145,7 +146,7 @@ impl Pass {
         Ok(meta::filed(read)?.below > self.last_block)
     }
 
-    /// The blocks that cannot be read. They are to be kept elsewhere before a slice is written, unless the table is to keep them.
+    /// The unreadable blocks. They must be kept elsewhere before a slice is written, unless the table keeps them.
     pub(crate) fn damaged(&self) -> &[Damaged] {
         &self.damaged
     }
@@ -155,7 +156,7 @@ impl Pass {
         self.damaged.iter().any(|damaged| damaged.is_in_table)
     }
 
-    /// Has the last slice keep the blocks that cannot be read in the table.
+    /// Makes the last slice keep the unreadable blocks in the table.
     pub(crate) fn keep_damaged(&mut self) {
         self.keeps_damaged = true;
     }
@@ -165,7 +166,7 @@ impl Pass {
         self.has_ended
     }
 
-    /// Prepares the next slice, by what the one before left; `None` after the last.
+    /// Prepares the next slice, from the state after the one before; `None` after the last.
     pub(crate) fn next_slice(&mut self, read: &impl Read) -> Result<Option<Slice>> {
         if self.has_ended {
             return Ok(None);
@@ -210,7 +211,7 @@ impl Pass {
     }
 }
 
-/// What the keys of each bucket of `rows` begin with, in order, and its rows.
+/// The prefix of the keys of each bucket of `rows`, in order, and its rows.
 fn buckets(rows: &Rows) -> Vec<(Vec<u8>, Vec<u32>)> {
     let prefix = |order: &Vec<u32>| {
         let first = order.first().copied().unwrap_or_default();
@@ -234,8 +235,7 @@ struct Preparation<'p, R> {
     slice: Slice,
     rows: &'p mut Rows,
     parts: &'p mut PartWriter,
-    /// The places of users in `news`, by their compare names; 64 bits wide, as what other maps of texts hold: there is one compiled copy
-    /// of these.
+    /// The indexes of users in `news`, by their compare names; 64 bits wide, so that all maps of texts share one compiled copy.
     users: BTreeMap<String, u64>,
     news: Vec<News>,
     recent: RecentActivities,
@@ -243,8 +243,7 @@ struct Preparation<'p, R> {
 }
 
 impl<R: Read> Preparation<'_, R> {
-    /// What writing the slice takes, as far as it is prepared; each user, each rollup and each block of activities is written once at
-    /// the end.
+    /// The work to write the slice so far; each user, rollup and block of activities is written once at the end.
     fn work(&self) -> Work {
         let rows = self.users.len() + self.rollups.len() + self.recent.table_rows();
         self.slice.work.with_rows(rows)
@@ -274,12 +273,12 @@ impl<R: Read> Preparation<'_, R> {
         let mut next = heads.last().map_or(Ok(0), follows)?;
         while let Some(last) = heads.pop_if(|last| last.may_take(order.len())) {
             let Some(value) = values.pop() else { break };
-            // Those of the part are older: of equal ones they come first.
+            // Records of the part are older: among equal ones they come first.
             let (from, mark) = (self.rows.len(), self.rows.mark());
             let items = self.rows.all_items();
             value.add_to(self.rows)?;
             if self.rows.all_items() - items > CHUNK_ITEMS_MAX - PROCESS_ITEMS_MAX {
-                // Full of process items, which its head does not say; so are those before it.
+                // The part is full of process items, which its head does not show; so are those before it.
                 self.rows.truncate(mark);
                 break;
             }
@@ -297,7 +296,7 @@ impl<R: Read> Preparation<'_, R> {
         while !rest.is_empty() {
             let (part, tail) = self.parts.write(rows, rest);
             let key = history::part_key(prefix, next);
-            // A part that is put again need not be removed.
+            // A part that is replaced need not be removed.
             self.slice.merged.pop_if(|merged| *merged == key);
             self.slice.work.add(part.len());
             self.slice.parts.push((key, part));
@@ -308,7 +307,7 @@ impl<R: Read> Preparation<'_, R> {
         Ok(())
     }
 
-    /// Collects what the rows in `order` contain about their users. Records without a username are skipped.
+    /// Collects the newest records of the users in `order`. Records without a username are skipped.
     fn note_users(&mut self, order: &[u32]) {
         let rows = &*self.rows;
         let user = |row: u32| rows.user(row as usize);
@@ -362,7 +361,7 @@ impl Slice {
         self.set_aside
     }
 
-    /// What writing it is for.
+    /// The class of its write.
     pub(crate) fn class(&self) -> WriteClass {
         if self.is_essential {
             WriteClass::Essential
@@ -371,8 +370,8 @@ impl Slice {
         }
     }
 
-    /// Writes the slice. Does nothing when the queue is not filed as far as it was when this was prepared, or where it
-    /// leaves records out and a hold was written since. Returns whether [`remove_filed`] has something to do.
+    /// Writes the slice. Does nothing if the queue is not filed as far as when this was prepared, or if it leaves records out and
+    /// a hold was written since. Returns whether [`remove_filed`] has something to do.
     pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<bool> {
         if let Some(names) = &self.held
             && !Arc::ptr_eq(names, &held::names(tables)?)

@@ -1,4 +1,4 @@
-//! Blocks of the queue as they are read: whole, or reported as damaged.
+//! Reading blocks of the queue: whole, or reported as damaged.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ impl fmt::Display for Place {
     }
 }
 
-/// A block of the queue, which stays where it is as long as this lives.
+/// A block of the queue, which is not moved or overwritten while this lives.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingBlock {
     pub(crate) number: u64,
     pub(super) place: Place,
-    /// Its records, and when the first was received, as far as they were ever read.
+    /// Its count of records and the receipt of the first, if it was ever readable.
     pub(super) records: u64,
     pub(super) received_at: Option<Timestamp>,
-    /// What is filed of it, when a pass has come to it.
+    /// The filed part of it, if a pass has begun with it.
     pub(super) pass: Option<Arc<PassPlace>>,
     /// As [`Self::newest`], in the order of [`Stream::ALL`].
     pub(super) newest: [Option<Timestamp>; Stream::ALL.len()],
@@ -57,13 +57,13 @@ impl PendingBlock {
         matches!(self.place, Place::Segment(_))
     }
 
-    /// Adds those of its records to `rows` that are not filed in `read`, the snapshot that was given to [`unfiled`].
+    /// Adds its records that are not filed in `read` to `rows`; `read` is the snapshot that was given to [`unfiled`].
     pub(crate) fn add_to(&self, read: &impl Read, rows: &mut Rows) -> Result<()> {
         self.read_bytes(read, |block| decode(block, self.pass.as_deref(), rows))?;
         Ok(())
     }
 
-    /// Calls `visit` with its bytes, which are those that were acknowledged where it is in a segment.
+    /// Calls `visit` with its bytes. For a segment these are certainly the acknowledged ones.
     fn read_bytes<R>(
         &self,
         read: &impl Read,
@@ -75,8 +75,8 @@ impl PendingBlock {
         }
     }
 
-    /// What to keep of it where reading it ended in `error`: its bytes as they are now. Returns an error where they cannot be read at
-    /// all, which may pass, or are whole by now.
+    /// The bytes to keep after reading it failed with `error`. Returns an error if they cannot be read at all, which may pass, or
+    /// are whole now.
     fn damaged(&self, read: &impl Read, error: EngineError) -> Result<Damaged> {
         let bytes = match &self.place {
             Place::Table => {
@@ -115,7 +115,7 @@ pub(super) fn decode(block: &[u8], place: Option<&PassPlace>, rows: &mut Rows) -
     Ok(())
 }
 
-/// Of `blocks`, those that are not filed in `read`, a snapshot that was taken after the index was read.
+/// The `blocks` that are not filed in `read`, a snapshot that was taken after the index was read.
 pub(crate) fn unfiled(
     read: &impl Read,
     mut blocks: Vec<PendingBlock>,
@@ -159,7 +159,7 @@ pub(crate) fn each_whole(
 pub(super) struct Oldest {
     /// The number of the last block; `None` where there is none.
     pub(super) last: Option<u64>,
-    /// The blocks of which nothing was added, as they cannot be read.
+    /// The unreadable blocks, of which nothing was added.
     pub(super) damaged: Vec<Damaged>,
 }
 
@@ -192,7 +192,7 @@ pub(super) fn oldest(read: &impl Read, blocks: &[PendingBlock], rows: &mut Rows)
             Ok(Some(false)) => break,
             Ok(Some(true) | None) => {}
             Err(error) => {
-                // What was decoded before the damage was met.
+                // The rows that were decoded before the damage.
                 rows.truncate(mark);
                 oldest.damaged.push(pending.damaged(read, error)?);
             }

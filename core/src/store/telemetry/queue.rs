@@ -1,8 +1,8 @@
 //! The durable arrival queue: blocks of records in the order they were accepted.
 //!
 //! A block is in a segment beside the store, or in the table: key the block number, 8 bytes big-endian, value the block. Numbers
-//! grow for as long as the store exists, those in the table are older than those in segments, and `meta` says the first that is
-//! not filed. An index in memory says which blocks a query needs.
+//! grow for as long as the store exists. Blocks in the table are older than those in segments, and `meta` has the first that is
+//! not filed. An index in memory finds the blocks that a query needs.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -21,11 +21,11 @@ use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
 use super::pending_block::{PendingBlock, Place, decode};
 use super::rows::Rows;
 
-/// In the key of a row of the table: the block was set aside, as it could not be read, and there is no file for it. No block has a
-/// number that high.
+/// A flag in the key of a row of the table: the block was unreadable and was set aside in the table, as there is no file for it.
+/// No block has a number that high.
 const SET_ASIDE: u64 = 1 << 63;
 
-/// Which blocks are pending and what is in them; held in memory, rebuilt when the store is opened.
+/// The index of pending blocks; it is in memory and rebuilt when the store is opened.
 #[derive(Debug, Default)]
 pub(crate) struct QueueIndex {
     /// Those below `filed` may still be here after a crash.
@@ -62,7 +62,7 @@ impl Queued {
 }
 
 impl Filed {
-    /// What is filed of the block of that number, if it is not filed as a whole.
+    /// The filed part of the block of that number, if it is not wholly filed.
     fn pass_over(&self, number: u64) -> Option<&PassPlace> {
         let pass = self.pass.as_ref();
         pass.filter(|pass| number <= pass.last_block)
@@ -115,7 +115,7 @@ impl QueueIndex {
         self.add_block(number, Place::Segment(place), block, rows);
     }
 
-    /// Adds a block; one that cannot be read is met, and set aside, when it is to be filed.
+    /// Adds a block; an unreadable one is set aside when it is to be filed.
     fn add_block(&mut self, number: u64, place: Place, block: &[u8], rows: &mut Rows) {
         rows.clear();
         let contents = match decode(block, self.filed.pass_over(number), rows) {
@@ -141,7 +141,7 @@ impl QueueIndex {
         self.unreadable > 0
     }
 
-    /// What is wrong with it, if anything is.
+    /// Its problem, if any.
     pub(crate) fn damage(&self) -> Option<String> {
         let mut unreadable = self
             .pending()
@@ -182,7 +182,7 @@ impl QueueIndex {
         first.contents.received_at
     }
 
-    /// The blocks that may hold records of a query, oldest first, with the newest time of each stream that may be in them.
+    /// The blocks that may have records of a query, oldest first, each with its newest time of each stream.
     pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<PendingBlock> {
         let hashes = Stream::ALL.map(|stream| match wanted {
             Wanted::Instance(of, instance) if of == stream => Some(instance_hash(of, instance)),
@@ -208,7 +208,7 @@ impl QueueIndex {
         self.pending().filter_map(wanted).collect()
     }
 
-    /// The oldest blocks: as many as may fit a pass of filing, one at least, and those of a pass that has begun.
+    /// The oldest blocks: at least one, as many as may fit a pass of filing, and all of a pass that has begun.
     pub(crate) fn oldest_blocks(&self, pass: Option<&PassPlace>) -> Vec<PendingBlock> {
         let mut records = 0;
         self.pending()
@@ -230,7 +230,7 @@ impl QueueIndex {
         self.next = self.next.max(number.saturating_add(1));
     }
 
-    /// Adds what was appended to the log: blocks from the number `first` on, and where they are.
+    /// Adds blocks that were appended to the log: their numbers from `first` on, and their places.
     pub(crate) fn publish_appended(
         &mut self,
         first: u64,
@@ -242,7 +242,7 @@ impl QueueIndex {
         }
     }
 
-    /// Adds what a committed transaction did to the queue.
+    /// Applies the changes of a committed transaction.
     pub(crate) fn publish(&mut self, changes: QueueChanges) {
         for (number, contents) in changes.added {
             let place = Place::Table;
@@ -269,14 +269,14 @@ impl QueueIndex {
         self.next
     }
 
-    /// All blocks are in the table now.
+    /// Records that all blocks are in the table now.
     pub(crate) fn moved_to_table(&mut self) {
         for block in self.blocks.values_mut() {
             block.place = Place::Table;
         }
     }
 
-    /// No block is given a number below `next` any more.
+    /// Sets the least number of the next block.
     pub(crate) fn skip_to(&mut self, next: u64) {
         self.next = self.next.max(next);
     }
@@ -293,17 +293,16 @@ pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> 
     Ok(())
 }
 
-/// Removes blocks that are filed from the table of the queue, no more than take a few milliseconds; returns whether there may be
-/// others.
+/// Removes filed blocks from the table of the queue, for at most a few milliseconds; returns whether there may be more.
 pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
-    // As they are neighbors, that is as little work as a quarter of it in parts of history.
+    // They are consecutive, so this is as little work as a quarter of it in parts of history.
     const BLOCKS_MAX: usize = 4 * WORK_ROWS_MAX;
     let below = meta::filed(tables)?.below.to_be_bytes();
     let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
     tables.remove_some(Table::Queue, range, BLOCKS_MAX)
 }
 
-/// Keeps damaged blocks in the table, of a store that has no file for them.
+/// Keeps damaged blocks in the table, for a store without a file for them.
 pub(crate) fn keep_damaged(tables: &mut Tables<'_>, damaged: &[Damaged]) -> Result<()> {
     for Damaged { number, bytes, .. } in damaged {
         let key = SET_ASIDE | number;
@@ -313,7 +312,7 @@ pub(crate) fn keep_damaged(tables: &mut Tables<'_>, damaged: &[Damaged]) -> Resu
     Ok(())
 }
 
-/// Reads all blocks of the table; returns how many records are in them.
+/// Reads all blocks of the table; returns the number of their records.
 pub(crate) fn verify(read: &impl Read) -> Result<u64> {
     let mut index = QueueIndex::default();
     index.reload(read)?;

@@ -19,7 +19,7 @@ use crate::store::{Store, closed, meta};
 /// Batches go into one frame up to this length.
 const FRAME_BYTES: usize = 1024 * 1024;
 
-/// Takes over what a crash left in the segments.
+/// Takes over the segments that a crash left.
 pub(in crate::store) fn recover(
     database: &Database,
     log: Option<(Available, &SegmentLog)>,
@@ -82,7 +82,7 @@ impl Store {
         self.log().map_or(Ok(()), |(_, log)| log.check_place())
     }
 
-    /// Makes each batch durable, as a whole, or returns why it is not. `new_id` gives the id of a log that begins.
+    /// Makes each batch durable as a whole, or returns why it is not. `new_id` returns the id of a new log.
     pub(crate) fn append(
         &self,
         new_id: &dyn Fn() -> Result<u64>,
@@ -149,14 +149,14 @@ impl Store {
         open.map_or(Ok(()), |(log, _open)| log.make_ready())
     }
 
-    /// The log to write to, and what keeps the store from being closed meanwhile: once it is, the folder may be another store's.
+    /// The log to write to, and a lock that keeps the store open meanwhile: after closing, the folder may be another store's.
     fn open_log(&self) -> Option<(&SegmentLog, RwLockReadGuard<'_, bool>)> {
         let (_, log) = self.log().filter(|_| !self.options.is_read_only())?;
         let is_closed = read(&self.closed);
         (!*is_closed).then_some((log, is_closed))
     }
 
-    /// Gives segments of which all blocks are filed back to the log, or to a disk that `is_short` of space. Where they were filed in memory
+    /// Returns wholly filed segments to the log, or removes them on a disk that `is_short` of space. If they were filed in memory
     /// alone, they stay.
     pub(crate) fn recycle_segments(&self, is_short: bool) {
         if let Some((log, _open)) = self.open_log() {
@@ -168,8 +168,8 @@ impl Store {
         }
     }
 
-    /// Moves what is in segments into the table, and removes them with their folder: then the store is one file. Damaged blocks are set
-    /// aside. The caller holds the lock of those who append.
+    /// Moves the blocks of the segments into the table and removes the folder: then the store is one file. Damaged blocks are set
+    /// aside. The caller holds the lock for appending.
     pub(in crate::store) fn end_log(&self) -> Result<()> {
         let Some((_, log)) = self.log() else {
             return Ok(());
@@ -183,7 +183,7 @@ impl Store {
         let mut queued = self.queue().blocks(Wanted::All);
         queued.retain(PendingBlock::is_in_segment);
         let mut is_kept = true;
-        // Without blocks to move, ending the log gives space back.
+        // Without blocks to move, ending the log frees space.
         let class = if queued.is_empty() {
             WriteClass::Essential
         } else {
@@ -202,7 +202,7 @@ impl Store {
             meta::set_log_mark(tables, LogMark { id, live: false })
         });
         if !is_kept {
-            // The segments stay, as after a crash: all that was acknowledged is durable there.
+            // The segments stay, as after a crash: all acknowledged records are durable there.
             return Ok(());
         }
         moved.map_err(|failure| failure.error)?;

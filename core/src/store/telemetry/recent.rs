@@ -1,7 +1,7 @@
 //! The activities of the last 25 hours a second time, in the order of their times: history has them by instance.
 //!
 //! Key: five minutes of the filed time, 8 bytes big-endian; part, 4 bytes big-endian. Value: a block. Filing writes both in one
-//! transaction. `meta` holds the time from which on the table is whole: what was filed before that is in history alone.
+//! transaction. `meta` has the time from which on the table is complete: earlier activities are in history alone.
 
 use std::ops::Bound;
 
@@ -35,7 +35,7 @@ pub(super) struct RecentActivities {
     rows: Vec<u32>,
 }
 
-/// Rows of the table, to be put over what is there.
+/// Rows of the table, to store or replace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecentBlocks {
     whole_from: Option<Timestamp>,
@@ -43,7 +43,7 @@ pub(super) struct RecentBlocks {
 }
 
 impl RecentActivities {
-    /// None yet. What is older than the table is to have, by the time of the last sweep, is left out.
+    /// No activities yet. Those that are too old for the table, by the time of the last sweep, are left out.
     pub(super) fn new(read: &impl Read) -> Result<Self> {
         let oldest = meta::swept(read)?.map(|swept| swept.plus_seconds(-RECENT_SECONDS));
         Ok(Self {
@@ -52,7 +52,7 @@ impl RecentActivities {
         })
     }
 
-    /// About how many rows of the table they take.
+    /// The approximate number of rows of the table that they take.
     pub(super) fn table_rows(&self) -> usize {
         self.rows.len() / 8
     }
@@ -66,7 +66,7 @@ impl RecentActivities {
         self.rows.extend(recent);
     }
 
-    /// The blocks: the last one of five minutes is written again with what is added there, unless it is full.
+    /// The blocks. The last block of five minutes is written again with the added records, unless it is full.
     pub(super) fn finish(
         mut self,
         read: &impl Read,
@@ -106,7 +106,7 @@ impl RecentActivities {
     }
 }
 
-/// The number of the part that takes the next records; adds those that it has to `rows`.
+/// The number of the part that takes the next records; adds its records to `rows`.
 fn next_part(read: &impl Read, prefix: &[u8], rows: &mut Rows) -> Result<u32> {
     let mut next = 0;
     let end = after_prefix(prefix);
@@ -149,7 +149,7 @@ fn raise(tables: &Tables<'_>, whole_from: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Leaves what was filed until the end of a day to history, as some of it is removed there.
+/// Leaves activities up to the end of a day to history, because some of them are removed there.
 pub(crate) fn leave_out(tables: &Tables<'_>, day: u32) -> Result<()> {
     raise(tables, Timestamp::from_day(day.saturating_add(1)))
 }
@@ -165,15 +165,15 @@ pub(crate) fn has_left_out(read: &impl Read) -> Result<bool> {
     Ok(has)
 }
 
-/// Removes blocks that are too old or left out, no more than take a few milliseconds; returns whether there may be others.
+/// Removes blocks that are too old or left out, for at most a few milliseconds; returns whether there may be more.
 pub(crate) fn remove_left_out(tables: &Tables<'_>) -> Result<bool> {
     let first_kept = slot(meta::recent_from(tables)?).to_be_bytes();
     let range = (Bound::Unbounded, Bound::Excluded(first_kept.as_slice()));
     tables.remove_some(Table::Recent, range, WORK_ROWS_MAX)
 }
 
-/// Visits the blocks with what was filed from `from` to `to`, both inclusive, and no more of the table than they share five minutes with;
-/// from the last to the first. `visit` is given a time after which nothing in them was filed.
+/// Visits the blocks of the five-minute spans from `from` to `to`, both inclusive, last to first. `visit` also gets a time after
+/// which nothing in the block was filed.
 pub(super) fn scan_back(
     read: &impl Read,
     (from, to): (Timestamp, Timestamp),
@@ -187,7 +187,7 @@ pub(super) fn scan_back(
     })
 }
 
-/// Reads every block; adds to `broken` those that hold what does not belong there.
+/// Reads every block; adds to `broken` those with records that do not belong there.
 pub(crate) fn verify(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     let mut rows = Rows::default();
     read.scan(Table::Recent, ALL_KEYS, |key, block| {

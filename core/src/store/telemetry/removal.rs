@@ -1,4 +1,4 @@
-//! What a removal leaves out of filing.
+//! The records that a removal leaves out of filing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::store::table::Read;
 use super::history;
 use super::rows::Rows;
 
-/// Returns whether a record of the queue is not filed but removed, by the names on hold.
+/// A function that returns whether a record of the queue is removed instead of filed, given the names on hold.
 pub(crate) type Omit<'o> = &'o dyn Fn(&HeldNames, &Rows, usize) -> bool;
 
-/// What a pass leaves out, by the names that were on hold when it began.
+/// The records that a pass leaves out, by the names on hold when it began.
 pub(crate) struct Removal<'o> {
     pub(crate) omit: Omit<'o>,
     pub(crate) held: Arc<HeldNames>,
@@ -37,7 +37,7 @@ impl Removal<'_> {
     }
 }
 
-/// How many records a pass leaves out of each bucket.
+/// The number of records that a pass leaves out of each bucket.
 #[derive(Debug, Default)]
 pub(super) struct Omitted(BTreeMap<Vec<u8>, u64>);
 
@@ -47,7 +47,7 @@ impl Omitted {
         self.0.values().sum()
     }
 
-    /// Those of the buckets that are filed where the pass has come to `bucket`.
+    /// The number in the buckets that are filed when the pass has reached `bucket`.
     pub(super) fn until(&self, bucket: &[u8]) -> u64 {
         let filed = self
             .0

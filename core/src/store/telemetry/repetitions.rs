@@ -1,4 +1,4 @@
-//! Which new records repeat another.
+//! Finding new records that repeat another.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 
 use super::rows::{ContentDigest, Rows};
 
-/// As many process items of a report count as another record compared.
+/// This number of process items counts as one more compared record.
 const ITEMS_PER_COMPARED: usize = 16;
 
 /// New records of one bucket, to find those that repeat another: an earlier one of them, or one that is filed.
@@ -29,7 +29,7 @@ struct SameTime {
     alone: Option<u32>,
     /// By content, the first record that has it.
     contents: BTreeMap<ContentDigest, u32>,
-    /// How many filed records were compared with these.
+    /// The number of filed records compared with these.
     compared: usize,
 }
 
@@ -81,7 +81,7 @@ impl Repetitions {
         same.is_some_and(|same| same.compared < REPETITIONS_COMPARED_MAX)
     }
 
-    /// Notes what repeats the filed record in row `filed`.
+    /// Marks the records that repeat the filed record in row `filed`.
     pub(super) fn compare(&mut self, rows: &Rows, filed: usize) {
         let sent = rows.sent(filed).filter(|sent| self.may_repeat(*sent));
         let Some(same) = sent.and_then(|sent| self.new.get_mut(&sent)) else {
@@ -94,7 +94,7 @@ impl Repetitions {
         self.repeated.extend(repeated);
     }
 
-    /// What repeats an earlier record, in order.
+    /// The records that repeat an earlier one, in order.
     pub(crate) fn into_repeated(mut self) -> Vec<u32> {
         sort_by_key(&mut self.repeated, |row| row);
         self.repeated

@@ -7,14 +7,14 @@ use crate::store::telemetry::key_name;
 use crate::store::telemetry::rows::Bucket;
 use crate::timestamp::Timestamp;
 
-/// What the keys of a day of a stream begin with.
+/// The prefix of the keys of a day of a stream.
 pub(crate) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
     let mut key = vec![stream.number()];
     key.extend_from_slice(&day.to_be_bytes());
     key
 }
 
-/// What the keys of a bucket begin with.
+/// The prefix of the keys of a bucket.
 pub(crate) fn bucket_prefix(bucket: Bucket<'_>) -> Vec<u8> {
     let mut key = day_prefix(bucket.stream, bucket.day);
     let name = key_name(bucket.instance);
@@ -23,7 +23,7 @@ pub(crate) fn bucket_prefix(bucket: Bucket<'_>) -> Vec<u8> {
     key
 }
 
-/// The name of the instance, by what the keys of a bucket begin with; `None` where they have its digest.
+/// The name of the instance, by the prefix of the keys of a bucket; `None` if they have its digest.
 pub(crate) fn bucket_name(prefix: &[u8]) -> Option<&str> {
     // The stream, the day, and the length of the name.
     const HEAD_BYTES: usize = 6;
@@ -71,7 +71,7 @@ fn read_head(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
     Ok((stream, u32::from_be_bytes(decoder.array()?)))
 }
 
-/// A key without its part: what all keys of its bucket begin with, and no other.
+/// A key without its part: the prefix of all keys of its bucket, and of no other.
 pub(crate) fn key_bucket(key: &[u8]) -> &[u8] {
     key.split_last_chunk::<4>()
         .map_or(key, |(bucket, _)| bucket)

@@ -1,4 +1,4 @@
-//! A bounded number of bytes of packed records: of all that were offered, those that come first.
+//! A bounded number of bytes of packed records: the first ones of all that were offered.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::store::telemetry::packed::{Packed, pack};
 use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
-/// What precedes the packed record in a key: the filed time and the time of receipt.
+/// The bytes before the packed record in a key: the filed time and the time of receipt.
 const TIMES_BYTES: usize = 16;
-/// What an entry takes beside its key.
+/// The bytes of an entry beside its key.
 const ENTRY_BYTES: usize = 64;
 
-/// How many records are equal, and where the first of them is.
+/// The number of equal records, and the position of the first.
 #[derive(Debug, Clone, Copy)]
 struct Copies {
     /// Those that carry a time repeat one another: they are one.
     count: u32,
-    /// Its place in the queue, counted from 1; 0 when it is filed.
+    /// Its number in the queue, from 1; 0 if it is filed.
     place: u32,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct Window {
     start: Timestamp,
     /// Inclusive.
     end: Timestamp,
-    /// The greatest entry that belongs here; `None` for any.
+    /// The greatest entry of this window; `None` for any.
     ceiling: Option<Vec<u8>>,
-    /// The greatest that was left to the next look. Nothing that is no greater belongs here.
+    /// The greatest entry that is left to the next window. Entries up to it do not belong here.
     floor: Option<Vec<u8>>,
-    /// Whether nothing is left to another look.
+    /// Whether this is the last window.
     is_last: bool,
     /// By the times and the packed record: later ones come first.
     entries: BTreeMap<Vec<u8>, Copies>,
@@ -96,13 +96,13 @@ impl Window {
         (start, ceiling.map_or(self.end, |ceiling| ceiling.filed_at))
     }
 
-    /// Whether nothing that was filed at `time` or before belongs here any more.
+    /// Whether no record filed at `time` or before belongs here any more.
     pub(super) fn ends_after(&self, time: Timestamp) -> bool {
         let floor = self.floor.as_deref().map(packed_in);
         floor.is_some_and(|floor| floor.filed_at > time)
     }
 
-    /// Takes a row unless it is outside of the window. `place` is that in the queue, 0 for one that is filed.
+    /// Takes a row unless it is outside the window. `place` is its number in the queue, 0 for a filed one.
     pub(super) fn offer(&mut self, rows: &Rows, row: usize, place: u32) -> Result<()> {
         let (filed_at, received_at) = rows.order(row);
         if filed_at <= self.start || filed_at > self.end {
@@ -136,13 +136,13 @@ impl Window {
         Ok(())
     }
 
-    /// The records of which no copy is filed.
+    /// The records without a filed copy.
     pub(super) fn queued(&self) -> impl Iterator<Item = Packed<'_>> {
         let queued = self.entries.iter().filter(|(_, copies)| copies.place > 0);
         queued.map(|(key, _)| packed_in(key))
     }
 
-    /// Drops the queued records that are elsewhere in `firsts`: there each day and content has its first place.
+    /// Drops the queued records that are not the first of their day and content in `firsts`.
     pub(super) fn keep_firsts(&mut self, firsts: &BTreeMap<(u32, Vec<u8>), u32>) {
         self.entries.retain(|key, copies| {
             let record = packed_in(key);

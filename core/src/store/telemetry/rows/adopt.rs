@@ -1,4 +1,4 @@
-//! Taking single rows over from others, so that no more is kept than what they hold.
+//! Copying single rows from other rows, so that only their own data is kept.
 
 use crate::model::{FieldKind, FieldSpec, ProcessItem};
 use crate::store::telemetry::texts::Texts;

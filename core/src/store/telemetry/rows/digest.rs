@@ -7,8 +7,8 @@ use crate::store::telemetry::texts::Texts;
 
 use super::{Cells, Rows, VALUE, items_of, single};
 
-/// SHA-256 over all that an agent sent in a record. Equal digests mean equal records: nobody can choose two records that
-/// collide, so a flood of nearly equal ones costs one digest each.
+/// SHA-256 over all that an agent sent in a record. Equal digests mean equal records, because no client can find two records that
+/// collide. So a flood of nearly equal records costs one digest each.
 pub(crate) type ContentDigest = [u8; 32];
 
 impl Rows {

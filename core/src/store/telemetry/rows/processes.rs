@@ -1,4 +1,4 @@
-//! What the process items of reports say.
+//! The process items of reports.
 
 use crate::model::identity::folded;
 use crate::store::telemetry::texts::{self, Texts};

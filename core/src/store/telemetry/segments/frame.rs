@@ -17,7 +17,7 @@ pub(super) const FRAME_HEAD_BYTES: usize = 32;
 /// Tag and checksum, which the checksum does not cover.
 const UNCHECKED_BYTES: usize = 16;
 
-/// What a segment says of itself.
+/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     /// The id of the log it belongs to.
@@ -27,12 +27,12 @@ pub(super) struct Header {
     /// Every block below this number was acknowledged when the segment was begun, or is void. A block from this number on in an
     /// earlier segment is void: its sync failed.
     pub(super) acknowledged: u64,
-    /// The length of the file, in bytes: one that is shorter was cut.
+    /// The length of the file, in bytes: a shorter file was cut.
     pub(super) bytes: u64,
 }
 
 impl Header {
-    /// Appends the header, and what fills its sector.
+    /// Appends the header and fills its sector.
     pub(super) fn write(self, out: &mut Vec<u8>) {
         let mut bytes = [0; HEADER_BYTES];
         let numbers = [self.log, self.segment, self.acknowledged, self.bytes];
@@ -48,7 +48,7 @@ impl Header {
         align(out);
     }
 
-    /// `None` where no header stands, or not all of one.
+    /// `None` without a whole header.
     pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let (covered, sum) = bytes.split_last_chunk::<8>()?;
         if u64::from_le_bytes(*sum) != checksum(0, covered) {
@@ -67,13 +67,13 @@ impl Header {
         })
     }
 
-    /// What each frame of this segment begins with. Frames that are left of another segment in the same place begin with another.
+    /// The tag of each frame of this segment. Frames left of an earlier segment in the same file have another tag.
     pub(super) fn tag(self) -> u64 {
         checksum(self.log, &self.segment.to_le_bytes())
     }
 }
 
-/// The length of the frame that begins with `head`; `None` where none with this tag does.
+/// The length of the frame that begins with `head`; `None` if it is no frame with this tag.
 pub(super) fn frame_bytes(head: &[u8; FRAME_HEAD_BYTES], tag: u64) -> Option<usize> {
     let (rest, body_bytes) = head.split_last_chunk::<4>()?;
     let body_bytes = usize::try_from(u32::from_le_bytes(*body_bytes)).ok()?;
@@ -81,7 +81,7 @@ pub(super) fn frame_bytes(head: &[u8; FRAME_HEAD_BYTES], tag: u64) -> Option<usi
         .then(|| FRAME_HEAD_BYTES.checked_add(body_bytes))?
 }
 
-/// The number of the first block of a frame, and where in it the blocks are; `None` where it is not what was written.
+/// The number of the first block of a frame, and the ranges of its blocks; `None` if it is damaged.
 pub(super) fn read_frame(frame: &[u8], tag: u64) -> Option<(u64, Vec<Range<usize>>)> {
     let mut decoder = Decoder::new(frame);
     let mut number = || Some(u64::from_le_bytes(decoder.array().ok()?));
@@ -102,8 +102,8 @@ pub(super) fn read_frame(frame: &[u8], tag: u64) -> Option<(u64, Vec<Range<usize
     (start == frame.len()).then_some((first, places))
 }
 
-/// Appends a frame of `blocks`, of which the first has the number `first`, and what fills its last sector; returns where in `out`
-/// each block is. The lengths of all blocks fit 32 bits together.
+/// Appends a frame of `blocks`, numbered from `first`, and fills its last sector; returns the range of each block in `out`. The
+/// sum of all lengths fits 32 bits.
 pub(super) fn write_frame(
     out: &mut Vec<u8>,
     tag: u64,

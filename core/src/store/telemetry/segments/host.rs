@@ -7,7 +7,7 @@ use redb::StorageBackend;
 use crate::store::disk::backends::SegmentFolder;
 use crate::store::disk::medium::caught;
 
-/// What the host gave.
+/// The folder or file of the host.
 #[derive(Debug)]
 pub(super) struct Host<T: ?Sized>(pub(super) Box<T>);
 

@@ -1,7 +1,7 @@
 //! The log of the queue: blocks in segments beside the store, one write and one sync for each commit.
 //!
-//! A segment is overwritten in place once all of its blocks are filed, so that a sync changes no metadata of the file system. What a
-//! file is it says in its header, never by its name.
+//! A segment is overwritten in place once all of its blocks are filed, so that a sync changes no metadata of the file system. The
+//! header of a file says what it is, never its name.
 
 mod frame;
 mod host;
@@ -54,7 +54,7 @@ impl Available {
     pub(in crate::store) const HERE: Option<Self> = Some(Self());
 }
 
-/// The log, as it stands in its folder.
+/// The log and the state of its folder.
 #[derive(Debug)]
 pub(crate) struct SegmentLog {
     available: Available,
@@ -67,7 +67,7 @@ pub(crate) struct SegmentLog {
 struct State {
     /// The id of the log; `None` until it is begun.
     id: Option<u64>,
-    /// The id that the store was to say it has, last; whether it says so is unknown while the log is not begun.
+    /// The last id that the store was to record; it may not have it while the log is not begun.
     marked: Option<u64>,
     /// The number of the next file in the folder.
     next_file: u32,
@@ -77,9 +77,9 @@ struct State {
     filed: u64,
     /// Oldest first.
     sealed: VecDeque<Sealed>,
-    /// Takes the next frame. Who appends takes it out meanwhile.
+    /// The segment that takes the next frame; an append takes it out meanwhile.
     current: Option<Current>,
-    /// Without a header. A reader may still hold one.
+    /// Segments ready for use, without a header. A reader may still hold one.
     spare: Vec<Arc<Segment>>,
     /// The bytes of a frame, kept for the next.
     buffer: Vec<u8>,
@@ -89,7 +89,7 @@ struct State {
 #[derive(Debug)]
 struct Sealed {
     segment: Arc<Segment>,
-    /// Behind its last acknowledged block.
+    /// The offset after its last acknowledged block.
     end: u64,
     /// A write or a sync of it failed: it is not used again.
     given_up: bool,
@@ -104,7 +104,7 @@ struct Current {
 }
 
 impl State {
-    /// The segment takes no more frames.
+    /// Ends the segment: it takes no more frames.
     fn seal(&mut self, segment: Arc<Segment>, given_up: bool) {
         let end = self.acknowledged;
         self.sealed.push_back(Sealed {
@@ -129,7 +129,7 @@ impl SegmentLog {
         })
     }
 
-    /// This, and the proof.
+    /// The log, and the proof.
     pub(in crate::store) fn with_proof(&self) -> (Available, &Self) {
         (self.available, self)
     }
@@ -160,22 +160,22 @@ impl SegmentLog {
         state.id.or(state.marked)
     }
 
-    /// Makes the folder, for a log that begins with this id; what is in it is of no use any more.
+    /// Creates the folder for a new log with this id; older contents are of no use.
     pub(in crate::store) fn prepare_folder(&self, id: u64) -> Result<()> {
         self.folder.create().map_err(|error| {
             let message = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
                         file with `queue_storage = \"table\"`";
             EngineError::caused(ErrorKind::StorageUnavailable, message, error)
         })?;
-        // What the last log left is removed, and so is not ready for this one.
+        // Files of the last log are removed, and so are not ready for this one.
         self.state().spare.clear();
         self.remove_files().map_err(unavailable)?;
-        // Not before: what stays of the last log is known by the id of that one.
+        // This is set only now: remains of the last log are recognised by its id.
         self.state().marked = Some(id);
         Ok(())
     }
 
-    /// From now on blocks can be appended. The first will have this number or a higher one.
+    /// Allows appends from now on. The first block has this number or a higher one.
     pub(in crate::store) fn begin(&self, id: u64, next_block: u64) {
         let mut state = self.state();
         state.id = Some(id);
@@ -184,7 +184,7 @@ impl SegmentLog {
 
     /// Makes sure that the segment that takes the next frame is where it was opened.
     pub(in crate::store) fn check_place(&self) -> Result<()> {
-        // What is removed as it is filed is taken out of the state first, so the segment stays while the lock is held.
+        // A filed segment is taken out of the state before it is removed, so this segment stays while the lock is held.
         let state = self.state();
         let placed = match &state.current {
             Some(current) => self.folder.check(current.segment.number),
@@ -202,8 +202,8 @@ impl SegmentLog {
         })
     }
 
-    /// Makes `blocks` durable, of which the first has the number `first`; returns where they are. After an error none of them counts,
-    /// unless it is [`ErrorKind::Indeterminate`], and these numbers are not used again. One caller at a time.
+    /// Makes `blocks` durable, numbered from `first`; returns their places. After an error none of them counts, unless it is
+    /// [`ErrorKind::Indeterminate`]; these numbers are not used again. Only one caller at a time.
     pub(in crate::store) fn append(
         &self,
         first: u64,
@@ -254,7 +254,7 @@ impl SegmentLog {
         let places = write_frame(bytes, current.header.tag(), first, blocks);
         let file = &current.segment.file;
         let written = file.write(current.offset, bytes).map_err(|error| {
-            // All of it may be there after another error.
+            // After any other error all of it may be stored.
             let full = is_full(&error);
             let error = unavailable(error);
             if full { error } else { indeterminate(error) }
@@ -264,7 +264,7 @@ impl SegmentLog {
             synced.map_err(indeterminate)
         });
         if let Err(error) = synced {
-            // What is removed needs no place in the memory of a disk that goes on failing.
+            // A removed segment adds nothing to the state, which else would grow while the disk keeps failing.
             if current.offset > 0 || self.folder.remove(current.segment.number).is_err() {
                 self.state().seal(current.segment, true);
             }
@@ -280,14 +280,14 @@ impl SegmentLog {
         Ok((current, places))
     }
 
-    /// A segment for a first frame of `needed` bytes, whose first block has the number `first`: one that is ready, else a new one.
+    /// A segment for a first frame of `needed` bytes, with blocks from the number `first`: a ready one, else a new one.
     fn next_segment(&self, first: u64, needed: u64) -> Result<Current> {
         let mut state = self.state();
         let Some(log) = state.id else {
             let message = "the log of the queue was not begun";
             return Err(EngineError::new(ErrorKind::Internal, message));
         };
-        // Longer where the queue is long: each is a file that is kept open.
+        // Segments are longer for a long queue, because each is an open file.
         let longer = 1 + state.sealed.len() as u64 / 16;
         let wanted = (self.segment_bytes * longer).max(ALIGN + needed.next_multiple_of(ALIGN));
         let header = Header {
@@ -326,10 +326,10 @@ impl SegmentLog {
         })
     }
 
-    /// Removes a segment that could not be made what it should be, so that a disk that goes on failing is not filled with them.
+    /// Removes a segment that could not be prepared, so that a failing disk is not filled with them.
     fn keep_if(&self, made: io::Result<()>, segment: &Segment) -> Result<()> {
         if made.is_err() {
-            // One that stays is of no use, and is removed when the log ends.
+            // If the removal fails, the file is of no use and is removed when the log ends.
             let _ = self.folder.remove(segment.number);
         }
         made.map_err(unavailable)

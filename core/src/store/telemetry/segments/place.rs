@@ -1,4 +1,4 @@
-//! Where a block of the queue is in a segment, and its checksum.
+//! The place of a block in a segment, and its checksum.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use crate::store::failure::unavailable;
 use super::frame::checksum;
 use super::{Available, Segment};
 
-/// Where a block is. As long as this lives, its segment is not overwritten.
+/// The place of a block. While this lives, its segment is not overwritten.
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentPlace {
     _available: Available,
     segment: Arc<Segment>,
     offset: u64,
     length: usize,
-    /// Of the bytes that were acknowledged; `None` of bytes that were damaged when they were found.
+    /// The checksum of the acknowledged bytes; `None` for bytes that were damaged when they were found.
     checksum: Option<u64>,
 }
 
 impl SegmentPlace {
-    /// Of `block`, which is at this offset.
+    /// The place of `block`, at this offset.
     pub(super) fn new(
         available: Available,
         segment: &Arc<Segment>,
@@ -37,7 +37,7 @@ impl SegmentPlace {
         }
     }
 
-    /// Of damaged bytes, where a block should be.
+    /// The place of damaged bytes, where a block should be.
     pub(super) fn damaged(
         available: Available,
         segment: &Arc<Segment>,
@@ -53,7 +53,7 @@ impl SegmentPlace {
         }
     }
 
-    /// The bytes of the block. What cannot be read as it was acknowledged is read once more, as that may pass.
+    /// The bytes of the block. If they differ from the acknowledged ones, they are read once more, because that may pass.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         if let Ok(block) = self.read_unchecked()
             && self.is_whole(&block)
@@ -64,7 +64,7 @@ impl SegmentPlace {
         if self.is_whole(&block) {
             return Ok(block);
         }
-        // Not for good: filing sets it aside.
+        // The error is not final: filing sets the block aside.
         let message = format!(
             "a block of the queue is damaged, in {self}; it is set aside with the next filing, then try again"
         );

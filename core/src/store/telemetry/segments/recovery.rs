@@ -15,25 +15,25 @@ use super::{Available, Sealed, Segment, SegmentLog, SegmentPlace, State};
 /// Bytes that are read at once in the search for a frame.
 const WINDOW_BYTES: usize = 64 * 1024;
 
-/// A block with a higher number was never written.
+/// The highest possible number of a block.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// What is called with the number of a block, its place and its bytes; with none where damaged bytes stand in place of this block and
-/// perhaps others.
+/// A function that gets the number of a block, its place and its bytes, which are empty for damaged bytes in place of this block
+/// and perhaps others.
 pub(in crate::store) type Visit<'v> = dyn FnMut(u64, SegmentPlace, &[u8]) + 'v;
 
-/// What the store says of the log.
+/// The log as the store records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct LogMark {
     /// Its id.
     pub(in crate::store) id: u64,
-    /// Whether it holds blocks that the store does not. Else it has ended, and what may be left of it is of no use.
+    /// Whether it has blocks that the store lacks. Otherwise it has ended, and its remains are of no use.
     pub(in crate::store) live: bool,
 }
 
 impl SegmentLog {
-    /// Takes over what a crash left of the log that the store says it has, if any: calls `visit` with each block from the number
-    /// `first` on, in order; returns the number of the next one. Nothing is changed; the last frame is made durable unless `read_only`.
+    /// Takes over the log that the store records, after a crash: calls `visit` with each block from the number `first` on, in
+    /// order; returns the number of the next one. It changes nothing, and makes the last frame durable unless `read_only`.
     pub(in crate::store) fn recover(
         &self,
         mark: Option<LogMark>,
@@ -43,7 +43,7 @@ impl SegmentLog {
     ) -> Result<u64> {
         let (state, scan) = self.read(mark, first..u64::MAX, visit)?;
         if let Some((segment, offset, frame)) = scan.last.filter(|_| !read_only) {
-            // After a kill, or a sync that failed, it may be in the memory of the system alone. What is appended builds on it.
+            // After a kill, or a failed sync, the frame may be in the memory of the system alone, and appends build on it.
             segment.file.write(offset, &frame).map_err(unavailable)?;
             segment.file.sync_data().map_err(unavailable)?;
         }
@@ -51,7 +51,7 @@ impl SegmentLog {
         Ok(scan.next)
     }
 
-    /// Removes what a crash left of a log that has ended.
+    /// Removes the remains of a log that has ended.
     pub(in crate::store) fn remove_ended(&self, mark: LogMark) -> Result<()> {
         self.segments(Some(mark), &mut State::default())?;
         self.discard();
@@ -65,7 +65,7 @@ impl SegmentLog {
         first: u64,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        // Of one in use, what a failed write or sync left in the last segment is void.
+        // In a log in use, remains of a failed write or sync in the last segment are void.
         let acknowledged = self.id().map(|_| self.state().acknowledged);
         let counting = first..acknowledged.unwrap_or(u64::MAX);
         self.read(mark, counting, visit).map(drop)
@@ -94,7 +94,7 @@ impl SegmentLog {
         };
         state.id = Some(mark.id);
         state.filed = first;
-        // No other segment of the log is given its number, though its first frame may not be whole.
+        // No other segment of the log gets its number, although its first frame may be incomplete.
         let after = found
             .last()
             .map_or(0, |(last, _)| last.segment.saturating_add(1));
@@ -171,9 +171,9 @@ fn header(segment: &Segment) -> Result<Option<Header>> {
 struct Scan<'v, 'f> {
     available: Available,
     first: u64,
-    /// Behind the last block that counts.
+    /// The number after the last block that counts.
     end: u64,
-    /// Behind the last block, be it void.
+    /// The number after the last block, void ones included.
     next: u64,
     /// The last frame of the last segment, and where it is.
     last: Option<(Arc<Segment>, u64, Vec<u8>)>,
@@ -183,7 +183,7 @@ struct Scan<'v, 'f> {
 }
 
 impl Scan<'_, '_> {
-    /// Reads a segment, of which the blocks from the number `void` on count for nothing.
+    /// Reads a segment, whose blocks from the number `void` on do not count.
     fn segment(&mut self, header: Header, segment: &Arc<Segment>, void: u64) -> Result<()> {
         self.close_gap(header.acknowledged, segment)?;
         if segment.file.len().map_err(unavailable)? < header.bytes {
@@ -196,7 +196,7 @@ impl Scan<'_, '_> {
         self.last = None;
         loop {
             let Some((bytes, first, places)) = frame_at(segment, tag, offset)? else {
-                // What was never completed is followed by no frame; what was damaged later is.
+                // No frame follows an incomplete one, but a frame may follow one that was damaged later.
                 let Some(following) = following_frame(segment, tag, offset)? else {
                     break;
                 };
