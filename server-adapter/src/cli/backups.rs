@@ -20,7 +20,7 @@ pub(crate) fn into(folder: &Path) -> Result<Backups, Failure> {
     })
 }
 
-/// What the thread is asked to do.
+/// A request to the thread.
 #[derive(Debug)]
 enum Command {
     Backup,
@@ -37,7 +37,7 @@ pub(crate) struct BackupThread {
 impl BackupThread {
     /// Starts the thread.
     pub(crate) fn start(engine: Engine, backups: Option<Backups>) -> io::Result<Self> {
-        // One request that waits is enough: the backup for it begins after all the requests that came before it begins.
+        // One queued request is enough: its backup begins after all requests that came before that moment.
         let (commands, received) = sync_channel(1);
         let thread = Builder::new().name("deskfleet-backups".into());
         let thread = thread.spawn(move || run(&engine, backups.as_ref(), &received))?;
@@ -48,16 +48,16 @@ impl BackupThread {
     pub(crate) fn requests(&self) -> impl Fn() + Send + use<> {
         let commands = self.commands.clone();
         move || {
-            // Full: the request that waits will do.
+            // The queue is full: the queued request is enough.
             let _ = commands.try_send(Command::Backup);
         }
     }
 
-    /// Waits for the backups that were asked for, also by clients.
+    /// Waits for requested backups, also those of clients.
     pub(crate) fn finish(self) {
         // An error means that the thread is gone.
         let _ = self.commands.send(Command::End);
-        // A panic on it was reported by the panic hook.
+        // The panic hook has reported a panic of the thread.
         let _ = self.thread.join();
     }
 }

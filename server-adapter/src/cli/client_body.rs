@@ -13,8 +13,7 @@ use super::progress_line::ProgressLine;
 /// Bytes of the input that are read at once.
 pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 
-/// A body that another thread reads, piece by piece: a response that comes early does not wait for the input. By default there is
-/// none.
+/// A body that another thread reads in pieces, so that an early response does not wait for the input. By default it is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces(Option<Reading>);
 
@@ -25,7 +24,7 @@ struct Reading {
 }
 
 impl Pieces {
-    /// Reads `input` on a thread of its own; `length` is its length in bytes where that is known.
+    /// Reads `input` on a thread of its own; `length` is its length in bytes, if known.
     pub(crate) fn read(
         mut input: impl Read + Send + 'static,
         length: Option<u64>,
@@ -50,7 +49,7 @@ impl Pieces {
                     }
                 };
                 let is_last = read.is_err();
-                // The receiver is gone when the response is there.
+                // The receiver is gone once the response has arrived.
                 if send.blocking_send(read).is_err() || is_last {
                     return;
                 }

@@ -4,10 +4,11 @@ use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
-/// After this time an address does not accept a connection.
+/// The time within which an address must accept a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
-/// A connection to the first address that accepts one. It ends where the other machine is gone, however long a response may take.
+/// Connects to the first address that accepts. The connection ends if the other machine is gone, however long a response may
+/// take.
 pub(crate) fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in (host, port).to_socket_addrs()? {
@@ -23,7 +24,7 @@ pub(crate) fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     Err(failed)
 }
 
-/// Has the system ask an idle connection for a sign of life: three times, after half a minute.
+/// Makes the system probe an idle connection three times, after half a minute.
 #[cfg(unix)]
 fn probe_when_idle(socket: &TcpStream) -> io::Result<()> {
     use rustix::net::sockopt;

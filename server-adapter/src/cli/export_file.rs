@@ -1,4 +1,4 @@
-//! The file of an export: written beside the one that is there, and in its place only when it is whole.
+//! The file of an export: written beside the existing one, which it replaces only when it is whole.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 
-/// How the file of a store begins.
+/// The first bytes of the file of a store.
 const STORE_BEGINS: [u8; 4] = *b"redb";
 
 /// A file that is being written under a name that ends in `.part`. Dropped before [`Self::keep`], it is removed.
@@ -19,17 +19,17 @@ pub(super) struct ExportFile {
 }
 
 impl ExportFile {
-    /// Creates the file, for its owner alone, as it holds what is known of people. What is at `path` stays until
-    /// [`Self::keep`].
+    /// Creates the file for its owner alone, because it has data about people. The file at `path` stays until [`Self::keep`].
     ///
     /// # Errors
-    /// When what is at `path` must not be replaced: a store, the file of the key, or no file; or when none can be created.
+    /// The file at `path` must not be replaced: it is a store, the file of the key, or no regular file. Or the file cannot be
+    /// created.
     pub(super) fn create(path: &Path, key_file: Option<&Path>) -> Result<Self, Failure> {
         let unwritten = |error: &io::Error| Failure::cannot_write(path.display(), error);
         let mut part = path.to_owned().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
-        // What an export that was killed has left is replaced.
+        // The remains of a killed export are replaced.
         for replaced in [path, &part] {
             check_replaceable(replaced, key_file)?;
         }
@@ -54,7 +54,7 @@ impl ExportFile {
         &mut self.file
     }
 
-    /// Puts the file, which is whole, in its place.
+    /// Renames the whole file to its place.
     pub(super) fn keep(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.part, &self.path)?;
@@ -66,7 +66,7 @@ impl ExportFile {
 impl Drop for ExportFile {
     fn drop(&mut self) {
         if !self.kept {
-            // The caller has the error that ended the export.
+            // The caller returns the error that ended the export.
             let _ = fs::remove_file(&self.part);
         }
     }

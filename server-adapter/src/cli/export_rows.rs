@@ -23,7 +23,7 @@ pub(super) type Rows<'s> = Box<dyn Iterator<Item = Result<Row, Failure>> + 's>;
 /// A text, chunk by chunk. Ends after the first failure.
 pub(super) type Chunks<'s> = Box<dyn Iterator<Item = Result<Bytes, Failure>> + 's>;
 
-/// Which of the rows, by their time; of workspaces all.
+/// The span of the rows; workspaces have none.
 pub(super) type Span = (Option<Timestamp>, Option<Timestamp>);
 
 /// A row of the audit as the endpoint returns it.
@@ -109,7 +109,7 @@ pub(super) fn of_server(client: &Client, rows: ListedRows, (from, to): Span) -> 
         ];
         target(path, &parameters)
     };
-    // The audit has a row of the export, and not of each page.
+    // The audit has one row of the export and not one of each page.
     let mut next = Some(page_target("export", "true".to_owned()));
     let mut tokens = PageTokens::default();
     let pages = std::iter::from_fn(move || {
@@ -161,7 +161,7 @@ fn csv_row(row: &Row, rows_are: ListedRows) -> Result<String, Failure> {
     Ok(csv_line(cells))
 }
 
-/// A text of the audit, which is read by spreadsheets and never imported: callers write some of them.
+/// A text of the audit. Spreadsheets read it and it is never imported; callers choose some of these texts.
 fn no_formula(text: &str) -> String {
     let apostrophe = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     format!("{}{text}", if apostrophe { "'" } else { "" })

@@ -12,10 +12,10 @@ use super::failure::Failure;
 use super::join::{self, Part, Peer};
 use super::output::log;
 
-/// How often a node that has much of the log to apply logs how far it is.
+/// The interval of log lines about the progress of a node that applies much of the log.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
-/// The node that a store becomes when it is opened.
+/// The node of a store that is to be opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     log: FleetLog,
@@ -45,19 +45,19 @@ impl Node {
         Ok(Some(Self { log, name }))
     }
 
-    /// Copies the store of a peer. Before that this node says that it holds nothing yet: the log is not trimmed while it copies.
+    /// Copies the store of a peer. Before that this node reports position 0, so that the log is not trimmed while it copies.
     fn copy(&self, peer: &Peer, file: &Path, part: Part) -> Result<(), Failure> {
-        // Where the log cannot be reached, nobody trims it.
+        // If the log cannot be reached, nobody trims it.
         let _ = self.log.report(&self.name, "0");
         peer.copy_to(file, part)
     }
 
-    /// Has the engine that `builder` opens share the log.
+    /// Makes the engine of `builder` share the log.
     pub(crate) fn share(&self, builder: EngineBuilder) -> EngineBuilder {
         builder.log(self.log.clone(), self.name.clone())
     }
 
-    /// The same for the engine of a command, which is no node that the others should wait for.
+    /// The same for the engine of a command, for which the other nodes need not wait.
     pub(crate) fn share_unlisted(&self, builder: EngineBuilder) -> EngineBuilder {
         builder.log_unlisted(self.log.clone())
     }
@@ -80,7 +80,7 @@ fn host_name() -> Result<String, Failure> {
     ))
 }
 
-/// What came of catching up with the log.
+/// The outcome of catching up with the log.
 enum CaughtUp {
     /// The engine has all that was in the log at the beginning.
     Whole,
@@ -118,7 +118,7 @@ fn catch_up(engine: &Engine) -> CaughtUp {
     }
 }
 
-/// Has the engine of a command that is not `serve` catch up with the log that it shares.
+/// Makes the engine of a command other than `serve` catch up with the log.
 pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
     match catch_up(engine) {
         CaughtUp::Whole => Ok(()),
@@ -126,7 +126,7 @@ pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
     }
 }
 
-/// Says which bodies are refused because an entry of the log does not take them.
+/// Logs which bodies are refused because an entry of the log does not take them.
 fn warn_of_bounds(settings: &Settings, engine: &Engine) {
     let (set, bound) = (&settings.engine.limits, &engine.config().limits);
     for (name, set, bound) in [
@@ -150,7 +150,7 @@ fn warn_of_bounds(settings: &Settings, engine: &Engine) {
     }
 }
 
-/// The engine of a node that is about to serve, and whether it has all that the others have. `open` opens the store.
+/// The engine of a node that is about to serve, and whether it has all entries of the log. `open` opens the store.
 pub(crate) fn start(
     settings: &Settings,
     configure_fleet: bool,
@@ -191,7 +191,7 @@ pub(crate) fn start(
     warn_of_bounds(settings, &engine);
     match caught_up {
         CaughtUp::Whole => {}
-        // Nobody could read anything.
+        // Without a key nobody could read anything.
         CaughtUp::Unreachable(error) if !engine.has_key() => {
             let what =
                 "this node knows no API key yet, and has to reach the log of the fleet to begin";

@@ -1,9 +1,9 @@
-//! Where clients find a server.
+//! The address of a server for clients.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Where a browser finds a server that listens at `address`. One that listens at all addresses is found by the first of its `hosts`,
-/// or from this machine. So is one with TLS, whose certificate is for a name.
+/// The address for a browser of a server that listens at `address`. For a server that listens at all addresses, or with TLS,
+/// whose certificate is for a name, it is the first of its `hosts`, or this machine.
 pub(crate) fn origin(address: SocketAddr, hosts: &[String], has_tls: bool) -> String {
     let scheme = scheme(has_tls);
     let is_unspecified = address.ip().is_unspecified();

@@ -1,4 +1,4 @@
-//! How far a command has come: a bar that is drawn again and again on the terminal, if standard error is one.
+//! The progress of a command: a bar that is redrawn on the terminal, if standard error is one.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -6,7 +6,7 @@ const MB: u64 = 1_000_000;
 /// Characters of a full bar.
 const BAR: u64 = 30;
 
-/// The bytes that a command has done, of those that it has to do.
+/// The bytes that a command has processed, and their total.
 #[derive(Debug)]
 pub(crate) struct ProgressLine {
     /// `None` where the end is not known.
@@ -15,7 +15,7 @@ pub(crate) struct ProgressLine {
     /// Something is written at each multiple of this.
     step: u64,
     on_terminal: bool,
-    /// Whether there is something to wipe away.
+    /// Whether the line has text to clear.
     is_drawn: bool,
 }
 
@@ -44,7 +44,7 @@ impl ProgressLine {
         }
     }
 
-    /// What is to be written now, if anything.
+    /// The text to write now, if any.
     fn next(&mut self, bytes: u64) -> Option<String> {
         let before = self.done / self.step;
         self.done += bytes;
@@ -76,7 +76,7 @@ fn bar(percent: u64) -> String {
 }
 
 impl Drop for ProgressLine {
-    /// Leaves the line of the terminal to what is written next.
+    /// Clears the line of the terminal for the next text.
     fn drop(&mut self) {
         if self.is_drawn {
             let _ = std::io::stderr().write_all(b"\r\x1b[K");

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::output::{data, flush_log, log};
 use super::systemd;
 
-/// Where the keys of a server are.
+/// The location of the keys of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyPlace<'a> {
     /// The file of the store, `None` for memory.

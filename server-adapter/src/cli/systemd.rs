@@ -27,7 +27,7 @@ pub(crate) fn notify(_state: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether standard output is the journal, where many can read what a program writes.
+/// Whether standard output is the journal, which many users can read.
 #[cfg(target_os = "linux")]
 pub(crate) fn stdout_is_the_journal() -> bool {
     let Ok(about) = rustix::fs::fstat(io::stdout()) else {

@@ -1,10 +1,10 @@
-//! Passwords in URLs, which nothing shows.
+//! Hiding passwords in URLs.
 
 use deskfleet::settings::Value;
 
-/// What stands in the place of a password.
+/// The text in place of a password.
 pub(super) const HIDDEN: &str = "***";
-/// The parameter of a URL that may hold one, too.
+/// The parameter of a URL that may also have one.
 const PARAMETER: &str = "password=";
 
 /// `value` as it may be shown.

@@ -23,7 +23,7 @@ pub(crate) use self::settings::{Settings, is_address};
 
 /// The file that is read where `--config` names none, if it is there.
 pub(crate) const FILE: &str = "deskfleet.toml";
-/// Variables of the environment that begin so are settings, but for [`KEY_VARIABLE`].
+/// The prefix of environment variables that are settings, except for [`KEY_VARIABLE`].
 const PREFIX: &str = "DESKFLEET_";
 
 /// What the command line says about the configuration.
@@ -37,7 +37,7 @@ pub(crate) struct Overrides {
     pub(crate) options: Vec<(&'static str, Value, &'static str)>,
 }
 
-/// Where the value of a setting comes from.
+/// The source of a setting's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     File(PathBuf, usize),
@@ -59,15 +59,15 @@ impl fmt::Display for Source {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Configuration {
     pub(crate) settings: Settings,
-    /// Of the settings that were set, by their names.
+    /// The sources of the settings that were set, by their names.
     sources: BTreeMap<String, Source>,
-    /// What it was loaded with.
+    /// The arguments and the environment with which it was loaded.
     overrides: Overrides,
-    /// Whether there was a file.
+    /// Whether a file was loaded.
     has_file: bool,
 }
 
-/// What is wrong with a configuration, a line for each thing.
+/// The errors of a configuration, a line each.
 #[derive(Debug)]
 pub(crate) struct Invalid(Vec<String>);
 
@@ -105,7 +105,7 @@ impl Configuration {
     /// Loads the configuration from the file, the environment and the command line.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its place.
+    /// All errors of it, each with its place.
     pub(crate) fn load(overrides: &Overrides) -> Result<Self, Invalid> {
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_str()?.to_owned();
@@ -226,14 +226,14 @@ impl Configuration {
     }
 }
 
-/// A value that was not taken, and why.
+/// A refused value, and why.
 struct NotSet {
     value: Value,
     wrong: Wrong,
 }
 
 impl NotSet {
-    /// The line for people.
+    /// The line for a person.
     fn line(self, place: &str, name: &str) -> String {
         match self.wrong {
             Wrong::Name { nearest } => {
@@ -276,7 +276,7 @@ fn variable(name: &str) -> String {
     format!("{PREFIX}{}", name.replace('.', "__").to_uppercase())
 }
 
-/// What text without a type can mean, the likeliest first: the setting decides.
+/// The possible values of a text without a type, likeliest first; the setting decides.
 fn readings(text: String) -> Vec<Value> {
     let parts = text.split(',').map(|part| part.trim().to_owned());
     let list = parts.filter(|part| !part.is_empty()).collect();

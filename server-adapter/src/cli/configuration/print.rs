@@ -32,10 +32,10 @@ impl Configuration {
         data(self.to_toml().trim_end())
     }
 
-    /// Each setting with its text, what it takes, its default, its value, and where that comes from.
+    /// Each setting with its text, form, default, value and source.
     pub(crate) fn to_toml(&self) -> String {
         let mut defaults = values(&mut Settings::default()).into_iter();
-        // What has no table comes first: after the head of a table it would be in it.
+        // Settings without a table come first: after the head of a table they would be in it.
         let mut tables = vec![Table {
             name: String::new(),
             lines: String::new(),
