@@ -1,4 +1,4 @@
-//! How a connection begins where the server speaks TLS.
+//! The begin of a connection with TLS.
 
 use std::io;
 use std::sync::Arc;
@@ -27,15 +27,15 @@ const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
 
 /// A connection without a handshake, and why.
 enum Failed {
-    /// The client went, or had its time.
+    /// The client left, or exceeded its time.
     Gone,
     /// It sent HTTP in clear text.
     Plain(TcpStream),
-    /// As TLS says. The client has been sent an alert.
+    /// A failure of TLS. The client has received an alert.
     Tls(TcpStream, io::Error),
 }
 
-/// Completes the handshake, within the time of a head. `None` where there is nothing to serve.
+/// Completes the handshake within `head_timeout`. `None` if there is nothing to serve.
 pub(crate) async fn accept(
     tls: &Tls,
     socket: TcpStream,
@@ -59,7 +59,7 @@ pub(crate) async fn accept(
             (socket, &[][..])
         }
     };
-    // As a response before its request: a reset would take it from the client.
+    // The connection is closed like one with unread input: a reset would take the response from the client.
     progress.cut();
     let mut socket = Socket::new(Transport::Tcp(socket), Arc::clone(progress), options);
     // The client may be gone.
@@ -69,7 +69,7 @@ pub(crate) async fn accept(
     None
 }
 
-/// The client has `time_max` for all that it sends, however long it waits for a place meanwhile.
+/// The client has `time_max` for its own bytes, however long it waits for a place meanwhile.
 async fn handshake(
     tls: &Tls,
     socket: TcpStream,
@@ -86,7 +86,7 @@ async fn handshake(
         Ok(Ok(0) | Err(_)) | Err(_) => return Err(Failed::Gone),
     }
     let time_left = time_max.saturating_sub(began.elapsed());
-    // Each has buffers, and none has a place to be served at yet.
+    // Each handshake has buffers, and none has a place yet.
     let _place = source.begin_handshake().await;
     let accepting = TlsAcceptor::from(tls.config()).accept(socket);
     tokio::select! {

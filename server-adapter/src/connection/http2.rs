@@ -22,10 +22,10 @@ use super::socket::Socket;
 use crate::request::respond;
 use crate::state::ServerState;
 
-/// What every connection of HTTP/2 begins with.
+/// The preface of every connection of HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Time without requests after which a connection that is to close does not wait any longer for the client to know; the most that one
-/// has that makes room for another.
+/// Time without requests after which a closing connection no longer waits for the client to learn of it; also the most time of a
+/// connection that makes room for another.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Whether the connection begins with the preface; `None` when there is nothing to serve on it.
@@ -64,7 +64,7 @@ pub(crate) async fn serve(
         _ = socket.drive(connection.as_mut()) => return,
         _ = draining.wait_for(|draining| *draining) => Duration::MAX,
         () = progress.evicted() => FAREWELL,
-        // Until then it gets 503, and `/livez`.
+        // Until it has a place it gets only 503 and `/livez`.
         () = sleep(FAREWELL), if progress.is_kept_for_livez() => FAREWELL,
         overdue = requests.overdue(options.idle_timeout) => match overdue {
             Overdue::Response => return,

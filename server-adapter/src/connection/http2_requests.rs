@@ -1,7 +1,7 @@
-//! The requests that are under way on one connection of HTTP/2, as far as deadlines and bounds go.
+//! The requests in progress on one connection of HTTP/2, for deadlines and bounds.
 //!
-//! hyper and h2 report neither when a connection rests nor when a response was sent; both are seen here from the requests and
-//! from the lives of the bytes of their responses.
+//! hyper and h2 report neither when a connection rests nor when a response was sent; this derives both from the requests and from
+//! the lifetime of the bytes of their responses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::locks::lock;
 /// Bytes of a response that must leave within each write timeout.
 const BYTES_PER_TIMEOUT: usize = 64 * 1024;
 
-/// What a connection is late with.
+/// The missed deadline of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overdue {
     /// The next request.
@@ -36,12 +36,12 @@ pub(crate) struct Http2Requests {
 
 #[derive(Debug)]
 struct UnderWay {
-    /// Requests whose response was not sent.
+    /// Requests without a sent response.
     in_progress: usize,
-    /// Those of them that have a response, by number; each with its deadline.
+    /// Requests with a response that is being sent, by number, each with its deadline.
     responses: BTreeMap<u64, Instant>,
     next_number: u64,
-    /// When there was last something under way.
+    /// When a request was last in progress.
     rests_since: Instant,
 }
 
@@ -59,7 +59,7 @@ impl Http2Requests {
         }
     }
 
-    /// A request has arrived, and has its place among all.
+    /// Adds a request, which has been admitted.
     pub(crate) fn begin(self: &Arc<Self>, place: RequestPlace) -> Arc<Http2Request> {
         let mut under_way = lock(&self.under_way);
         if under_way.in_progress == 0 {
@@ -102,7 +102,7 @@ impl Http2Requests {
     }
 }
 
-/// A request under way; its drop ends it, with or without a response.
+/// A request in progress; its drop ends it, with or without a response.
 #[derive(Debug)]
 pub(crate) struct Http2Request {
     requests: Arc<Http2Requests>,
@@ -113,7 +113,7 @@ impl Http2Request {
     /// Bytes of the response, as they are to be sent: the request is in progress until the last of them is gone.
     pub(crate) fn sending(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         if bytes.is_empty() {
-            // A head alone has no window to wait for.
+            // A head alone needs no window.
             return bytes;
         }
         let shares = u32::try_from(bytes.len() / BYTES_PER_TIMEOUT).unwrap_or(u32::MAX);
@@ -148,7 +148,7 @@ impl Drop for Http2Request {
     }
 }
 
-/// The bytes of a response on their way out. hyper drops them when they are sent, or not wanted any more.
+/// Bytes of a response that is being sent. hyper drops them when they are sent, or not needed any more.
 struct Leaving {
     bytes: Bytes,
     number: u64,

@@ -49,7 +49,7 @@ pub(crate) async fn serve(socket: TcpStream, progress: Arc<Progress>, shared: Ar
     let _: Option<(Socket, Option<ServedPlace>)> = http2;
 }
 
-/// Serves a connection of HTTP/1.1; returns one of HTTP/2 with its place, once that is clear.
+/// Serves a connection of HTTP/1.1; returns one of HTTP/2, with its place, once its preface has arrived.
 async fn serve_either(
     socket: TcpStream,
     progress: &Arc<Progress>,
@@ -60,7 +60,7 @@ async fn serve_either(
     let socket = Socket::new(transport, Arc::clone(progress), &shared.live().options);
     #[cfg(feature = "http2")]
     if http2::begins(&socket, draining).await? {
-        // Without one its streams are refused, and it ends.
+        // Without a place its streams are refused, and it ends.
         let place = served_place(&socket, shared, progress, draining).await?;
         return Some((socket, place));
     }
@@ -68,7 +68,7 @@ async fn serve_either(
     None
 }
 
-/// A place to be served at; within, `None` for a connection that gets one response. `None` where the server stops.
+/// A place to be served; the inner `None` is for a connection that gets one response. `None` when the server stops.
 async fn served_place(
     socket: &Socket,
     shared: &ServerState,
@@ -142,10 +142,10 @@ async fn serve_http1(
         // In a box, as the task of a connection has the size of the largest it ever waits for.
         let end = Box::pin(serve_requests(socket, shared, progress, draining)).await;
         if socket.holds_much() {
-            // Its beginning of a head takes as much memory as a connection that is served.
+            // The begin of its head takes as much memory as a served connection.
             kept = Some(place);
         }
-        // What follows a body that was left unread is no request.
+        // Bytes after an unread body are no request.
         if end == End::Over || progress.is_cut() || progress.is_kept_for_livez() {
             return;
         }

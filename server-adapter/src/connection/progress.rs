@@ -13,7 +13,7 @@ use crate::limits::sources::Source;
 /// Time that a connection has for its first request before another of its source may take its place.
 const FRESH: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Time that the other end has for a part of a request or of a response before another connection may get its place.
+/// Time that the client has for a part of a request or of a response before another connection may get its place.
 const SLOW_AFTER: std::time::Duration = std::time::Duration::from_millis(500);
 /// Bytes that must move each second after that: slow networks bring more.
 const SLOW_BYTES_PER_SECOND: u64 = 16 * 1024;
@@ -31,8 +31,8 @@ pub(crate) struct Progress {
     began: Instant,
     /// When bytes last moved, in milliseconds after `began`.
     moved: AtomicU64,
-    /// Since when the other end is waited for: the rest of a head or a body, or that it reads a response. In milliseconds after
-    /// `began`, and one more; 0 while it rests.
+    /// Since when the server waits for the client to send a head or a body or to read a response: milliseconds after `began`,
+    /// plus one; 0 while it rests.
     awaited: AtomicU64,
     /// Bytes that moved since.
     awaited_bytes: AtomicU64,
@@ -50,12 +50,12 @@ pub(crate) struct Progress {
     cut_off: AtomicBool,
 }
 
-/// How little a connection does; the greatest is the first to go.
+/// The idleness of a connection; the greatest is closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Idleness {
-    /// Whether no request is under way.
+    /// Whether no request is in progress.
     rests: bool,
-    /// Since its last byte; the one that began first goes first among equals.
+    /// The time since its last byte; among equals the oldest connection is closed first.
     since: std::cmp::Reverse<Instant>,
 }
 
@@ -83,13 +83,13 @@ impl Progress {
     /// A request head is complete; drop the result when its response is complete.
     pub(crate) fn begin(self: &Arc<Self>) -> Turn {
         self.turn.fetch_add(1, Ordering::Relaxed);
-        // hyper has found the beginning of this request: nothing of the one before is left.
+        // hyper has found the begin of this request: the previous one is read to its end.
         self.cut.store(false, Ordering::Relaxed);
         self.await_peer();
         Turn(Arc::clone(self))
     }
 
-    /// Input is left unread.
+    /// Records that input was left unread.
     pub(crate) fn cut(&self) {
         self.cut.store(true, Ordering::Relaxed);
     }
@@ -104,7 +104,7 @@ impl Progress {
         self.turn.load(Ordering::Relaxed)
     }
 
-    /// Bytes have moved.
+    /// Records that bytes have moved.
     pub(crate) fn moved(&self, now: Instant, bytes: usize) {
         self.moved.store(self.ms(now), Ordering::Relaxed);
         self.awaited_bytes
@@ -116,19 +116,19 @@ impl Progress {
         u64::try_from(ms).unwrap_or(u64::MAX)
     }
 
-    /// From now on the other end is waited for.
+    /// From now on the server waits for the client.
     pub(crate) fn await_peer(&self) {
         self.awaited
             .store(self.ms(Instant::now()) + 1, Ordering::Relaxed);
         self.awaited_bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Nothing is under way.
+    /// Records that no request is in progress.
     pub(crate) fn set_idle(&self) {
         self.awaited.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the server waits for the other end, which brings or takes too little: not while it handles a request.
+    /// Whether the server waits for a client that sends or reads too slowly: never while it handles a request.
     pub(crate) fn is_slow(&self, now: Instant) -> bool {
         let awaited = self.awaited.load(Ordering::Relaxed);
         if awaited == 0 || self.is_handling() {
@@ -144,7 +144,7 @@ impl Progress {
         requests > self.receiving.load(Ordering::Relaxed)
     }
 
-    /// It gets a place to be served at, or gives it back.
+    /// Records that it gets or gives back a place.
     pub(crate) fn set_served(&self, served: bool) {
         self.served.store(served, Ordering::Relaxed);
     }
@@ -154,7 +154,7 @@ impl Progress {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Its request waits for a place to be served at, or does so no more.
+    /// Records whether its request waits for a place.
     pub(crate) fn set_waiting(&self, waiting: bool) {
         self.waiting.store(waiting, Ordering::Relaxed);
     }
@@ -169,7 +169,7 @@ impl Progress {
         Counted::new(&self.receiving)
     }
 
-    /// How little it does; `None` while the server handles a request on it.
+    /// Its idleness; `None` while the server handles a request on it.
     pub(crate) fn idleness(&self) -> Option<Idleness> {
         if self.is_handling() {
             return None;
@@ -187,12 +187,12 @@ impl Progress {
         self.turn() == 0 && self.began.elapsed() < FRESH
     }
 
-    /// Has the connection end.
+    /// Makes the connection end.
     pub(crate) fn evict(&self) {
         self.evicted.notify_one();
     }
 
-    /// Has the connection end at once, whatever it is sending.
+    /// Makes the connection end at once, whatever it is sending.
     pub(crate) fn cut_off(&self) {
         self.cut_off.store(true, Ordering::Relaxed);
         self.evict();
@@ -208,7 +208,7 @@ impl Progress {
         self.evicted.notified().await;
     }
 
-    /// It gets one of the places that are kept for `/livez`.
+    /// Records that it gets one of the places for `/livez`.
     pub(crate) fn keep_for_livez(&self) {
         self.reserve.store(true, Ordering::Relaxed);
     }
@@ -225,7 +225,7 @@ pub(crate) struct Turn(Arc<Progress>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // However long the response took to be made.
+        // The time to make the response does not count.
         self.0.await_peer();
         self.0.turn.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! How much of all request bodies and unsent responses, and of those of one source, may be in memory.
+//! The memory for request bodies and unsent responses, in all and per source.
 
 use std::sync::Arc;
 
@@ -148,7 +148,7 @@ fn needed(bytes: usize) -> usize {
     }
 }
 
-/// What a body holds of one room.
+/// The share of a body in one room.
 #[derive(Debug)]
 struct Part<'r> {
     room: &'r Room,
@@ -214,7 +214,7 @@ impl<'r> Part<'r> {
     }
 }
 
-/// What a body holds of the budget and of its source's part of it. It grows with what has arrived, never before.
+/// The share of a body in the budget and in its source's part. It grows with the received bytes, never before.
 #[derive(Debug)]
 pub(crate) struct Share<'r> {
     source: Part<'r>,

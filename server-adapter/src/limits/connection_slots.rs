@@ -1,12 +1,11 @@
-//! Who has a connection and who is served: bounds on all of them and on those of one source, and who goes when there is no room.
+//! Bounds on open and served connections, in all and per source, and which ones are closed when there is no room.
 //!
-//! A new connection takes the place of the idlest one of the source that has most, or of its own source where that has all it
-//! may have. So one client excludes nobody else, and an address with many resting clients still serves those that are active.
-//! Where a source has nothing but connections that are new as well, a further one is closed at once: to take it would cost more
-//! than to send it.
+//! A new connection replaces the idlest one of the source with the most, or of its own source if that has its maximum. So one
+//! client excludes no other, and an address with many resting clients still serves the active ones. If a source has only new
+//! connections, a further one is closed at once: accepting it would cost more than opening it.
 //!
-//! A connection is served from the beginning of a request on, at a place of its own (`served_places.rs`). Where one waits for a while, the
-//! source with most places loses those of its connections that bring or take next to nothing.
+//! A connection is served from the begin of a request, in a place of its own (`served_places.rs`). If one waits for a while, the
+//! source with the most places loses its slow connections.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -42,7 +41,7 @@ struct Taken {
     count: usize,
     sources: BTreeMap<IpAddr, Vec<Arc<Progress>>>,
     livez: Vec<Arc<Progress>>,
-    /// How often an idle connection was looked for.
+    /// The number of searches for an idle connection.
     looks: usize,
 }
 
@@ -61,7 +60,7 @@ impl ConnectionSlots {
         lock(&self.taken)
     }
 
-    /// The place of a new connection, until it is dropped; `None` where it is to be closed at once.
+    /// The slot of a new connection, until it is dropped; `None` if it must be closed at once.
     pub(crate) fn take(self: &Arc<Self>, progress: &Arc<Progress>) -> Option<ConnectionSlot> {
         let network = network(progress.peer);
         let mut taken = self.lock();
@@ -167,7 +166,7 @@ impl ConnectionSlots {
         }
     }
 
-    /// Counts a connection that gets less than it wants, and logs it once a minute.
+    /// Counts a connection that is closed or refused, and logs it once a minute.
     pub(crate) fn record_refusal(&self, reason: RefusedConnection, source: IpAddr) {
         self.metrics.connection_refused(reason);
         let source = source.to_canonical();
@@ -218,7 +217,7 @@ impl Taken {
         let count: usize = crowded().map(|(_, connections)| connections.len()).sum();
         self.looks += 1;
         let step = count.div_ceil(LOOKED_AT).max(1);
-        // Others each time, so that each one's turn comes.
+        // The search begins elsewhere each time, so that each one gets its turn.
         let first = self.looks % step;
         let connections = crowded()
             .flat_map(|(_, connections)| connections)

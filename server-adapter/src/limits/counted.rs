@@ -1,4 +1,4 @@
-//! A count of what is under way.
+//! A count of things in progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! A bound on the connections that are served, of all sources or of one, and how often those that are slow lose theirs.
+//! A bound on served connections, of all sources or of one, and how often slow ones lose their place.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 /// Time that a connection waits for a place after which those that are slow lose theirs.
 pub(crate) const STALL: Duration = Duration::from_millis(500);
-/// The least time between two such looks, however many wait: each looks at all connections.
+/// The least time between two such searches, however many wait: each examines all connections.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The places of all sources, or of one.
@@ -18,7 +18,7 @@ pub(crate) struct Places {
     permits: Arc<Semaphore>,
     max: usize,
     began: Instant,
-    /// When slow connections were last looked for, in milliseconds after `began`.
+    /// The last search for slow connections, in milliseconds after `began`.
     looked: AtomicU64,
 }
 
@@ -33,7 +33,7 @@ impl Places {
         }
     }
 
-    /// Whether somebody may wait for one.
+    /// Whether a connection may wait for a place.
     pub(crate) fn are_taken(&self) -> bool {
         self.permits.available_permits() == 0
     }
@@ -52,8 +52,8 @@ impl Places {
         Arc::clone(&self.permits).acquire_owned().await.ok()
     }
 
-    /// Whether all are taken, and slow connections may be looked for again. However many are granted meanwhile: the one who waits
-    /// got none.
+    /// Whether all are taken, and the next search for slow connections is due. Places granted meanwhile do not matter: the
+    /// waiting connection got none.
     pub(crate) fn may_look(&self, now: Instant) -> bool {
         let ms = now.saturating_duration_since(self.began).as_millis();
         let now = u64::try_from(ms).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! How much each source may do in a time: guess API keys, and send telemetry without one.
+//! Rates of each source: guesses of API keys, and telemetry without a key.
 //!
 //! Kept here and not in the engine, which knows no sockets and so no sources.
 
@@ -20,7 +20,7 @@ const KEYLESS_CREDIT: Duration = Duration::from_secs(4);
 /// Sources that are remembered; beyond that those nearest to their end are forgotten.
 const SOURCES_MAX: usize = 4096;
 
-/// What each source has spent of a rate.
+/// The spent rate of each source.
 ///
 /// For each source there is one moment: when all that it spent is paid off. What it spends moves the moment on by its cost, and a
 /// source is refused while the moment is further off than its credit (GCRA).
@@ -79,7 +79,7 @@ impl SourceRates {
     }
 }
 
-/// Makes room where there is none: a quarter goes at a time, so that a flood of sources does not search them all each time.
+/// Makes room if there is none: it removes a quarter at a time, so that a flood of sources does not search all of them each time.
 fn forget_some(sources: &mut BTreeMap<IpAddr, Instant>) {
     if sources.len() < SOURCES_MAX {
         return;

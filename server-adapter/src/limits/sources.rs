@@ -1,4 +1,4 @@
-//! Where requests come from, and what each source has under way: one client must not take what all share.
+//! The sources of requests, and the requests of each in progress: one client must not take what all share.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -20,8 +20,7 @@ use crate::locks::lock;
 use crate::response::event_streams::EventStreams;
 use crate::response::slow_reads::SlowReads;
 
-/// Requests that wait for a position of the log at once, of which one source may have half; each that begins or ends looks at all of
-/// them.
+/// The most requests that wait for a position of the log; one source may have half. Each begin or end examines all of them.
 #[cfg(feature = "cluster")]
 pub(crate) const POSITION_WAITERS_MAX: usize = 256;
 
@@ -38,7 +37,7 @@ const FEW_PART: usize = 32;
 pub(crate) struct Bounds {
     /// Connections of all sources together that are served at once, and of each.
     pub(crate) served_max: (usize, usize),
-    /// Requests under way at once.
+    /// Requests in progress at once.
     pub(crate) requests_max: usize,
     /// Bytes of request bodies of all sources together.
     pub(crate) bodies_bytes_max: usize,
@@ -52,7 +51,7 @@ pub(crate) struct Bounds {
     pub(crate) event_streams_max: usize,
 }
 
-/// The sources that have something under way.
+/// The sources with something in progress.
 #[derive(Debug)]
 pub(crate) struct Sources {
     bounds: Bounds,
@@ -75,7 +74,7 @@ impl Sources {
         })
     }
 
-    /// The source that `address` is of; the same one as long as anyone has it.
+    /// The source of `address`; the same one as long as it is in use.
     pub(crate) fn find_or_add(self: &Arc<Self>, address: IpAddr) -> Arc<Source> {
         let network = network(address);
         let mut known = lock(&self.known);
@@ -111,7 +110,7 @@ pub(crate) struct Source {
     handshakes: Places,
     /// The places of its connections.
     pub(crate) served: Places,
-    /// Requests under way that have a place.
+    /// Requests in progress that have a place.
     requests: AtomicUsize,
     /// Its part of the budget of bodies.
     pub(crate) bodies: Room,
@@ -124,7 +123,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The address, or of IPv6 that of the network.
+    /// The address; for IPv6 that of the network.
     pub(crate) fn network(&self) -> IpAddr {
         self.network
     }
@@ -153,7 +152,7 @@ impl Source {
         (of_source, self.sources.handshakes.take().await)
     }
 
-    /// Ready when a handshake has had time enough and another one may be waiting for its place.
+    /// Ready when a handshake has had enough time and another one may be waiting for its place.
     #[cfg(feature = "tls")]
     pub(crate) async fn needs_handshake_place(&self) {
         loop {
@@ -169,7 +168,7 @@ impl Source {
         self.served.are_taken() || self.common_places().are_taken()
     }
 
-    /// A request begins; it ends when the result is dropped.
+    /// Begins a request; it ends when the result is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestPlace {
         let max = self.sources.bounds.requests_max;
         let more = |count: usize| (count < max).then_some(count + 1);
@@ -190,7 +189,7 @@ impl Source {
 impl Drop for Source {
     fn drop(&mut self) {
         let mut known = lock(&self.sources.known);
-        // Another may stand in its place already.
+        // Another source may have its entry already.
         if known
             .get(&self.network)
             .is_some_and(|known| known.strong_count() == 0)
@@ -205,14 +204,14 @@ impl Drop for Source {
 pub(crate) struct CommonPlaces {
     common: Places,
     reserved: Places,
-    /// Who has as many, with the one that it wants, may take those of the reserve.
+    /// The most places, the wanted one included, with which a source may take from the reserve.
     few: usize,
 }
 
 impl CommonPlaces {
     /// At most `max` at once, of which one source has at most `each`.
     pub(crate) fn new(max: usize, each: usize) -> Self {
-        // Where one source may have all, as behind a proxy, nothing is kept from it.
+        // If one source may have all places, as behind a proxy, none are kept from it.
         let reserve = if each < max { max / RESERVE_PART } else { 0 };
         Self {
             common: Places::new(max - reserve),
@@ -241,7 +240,7 @@ impl CommonPlaces {
     }
 }
 
-/// A request under way, below the bounds or above one.
+/// A request in progress, below the bounds or above one.
 #[derive(Debug)]
 pub(crate) struct RequestPlace {
     pub(crate) source: Arc<Source>,
@@ -271,7 +270,7 @@ impl Drop for RequestPlace {
     }
 }
 
-/// What counts as one source: an address of IPv4; of IPv6 a network of 64 bits, which is the least that one customer has.
+/// The network that counts as one source: an address of IPv4; for IPv6 a network of 64 bits, the least that one customer has.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {
@@ -282,8 +281,8 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Where a request comes from, behind a proxy: the last address that it added to `X-Forwarded-For`; those before it are
-/// whatever the client wrote.
+/// The source of a request behind a proxy: the last address in `X-Forwarded-For`, which the proxy added. The client wrote those
+/// before it.
 pub(crate) fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?;
     let last = last.to_str().ok()?.rsplit(',').next()?.trim();

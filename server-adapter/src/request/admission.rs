@@ -1,4 +1,4 @@
-//! Refuses requests for their heads alone.
+//! Refuses requests by their heads alone.
 
 use deskfleet::Code;
 use http::{HeaderMap, HeaderValue, Request, Response, header};
@@ -8,7 +8,7 @@ use super::operation::{Own, OwnRoute, Page};
 use super::refusal::{self, Refused};
 use crate::response::body::OutgoingBody;
 
-/// A body in a coding that is not undone, or in one that is named in a way that a proxy may read in another.
+/// A body in a transfer coding that is not decoded, or whose name a proxy may read in another way.
 const CODED: Refused = (
     Code::InvalidRequest,
     "Transfer-Encoding is `chunked`, once, or there is none.",
@@ -19,7 +19,7 @@ const FIELDS: Refused = (Code::HeadersTooLarge, "");
 /// small fields takes many times its size in memory.
 const HEADER_FIELDS_MAX: usize = 100;
 
-/// Refuses a request for its head alone: its fields, host or coding, or a connection or source without room.
+/// Refuses a request by its head alone: its fields, host or coding, or a connection or source without room.
 pub(crate) fn refuse_head<B>(
     context: RequestContext<'_>,
     own: Option<&OwnRoute>,

@@ -1,4 +1,4 @@
-//! What a response needs of its request, and the room in memory that it takes until it is sent.
+//! The parts of a request that its response needs, and the room in memory that it takes until it is sent.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::options::ServerOptions;
 use crate::response::body::{Held, OutgoingBody};
 use crate::state::ServerState;
 
-/// The most that a response takes which reports what was written.
+/// The most bytes of a response that reports a write.
 const REPORT_BYTES: usize = 16 * 1024;
 
-/// A request that is being handled: what it came with, and what is needed for its response.
+/// A request in progress, with everything that its response needs.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestContext<'r> {
     pub(crate) shared: &'r ServerState,
@@ -29,7 +29,7 @@ pub(crate) struct RequestContext<'r> {
     pub(crate) asked: &'r Asked,
 }
 
-/// What of a request is needed after it was handed on.
+/// The parts of a request that are needed after it was handed on.
 pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) version: Version,
@@ -58,14 +58,14 @@ impl RequestContext<'_> {
         self.whole(refusal::respond(&self.shared.engine, refused, traceparent))
     }
 
-    /// A response whose body is there already; HEAD gets only its length.
+    /// A response with a whole body; HEAD gets only its length.
     pub(crate) fn whole(&self, response: Response<Bytes>) -> Response<OutgoingBody> {
         refusal::to(&self.asked.method, response).map(OutgoingBody::from)
     }
 }
 
-/// Gives a response the room that it takes until it is sent, and has it end with its key. Where there is no room it is refused, unless
-/// it reports what was written.
+/// Takes the room of a response until it is sent, and ends the response with its key. Without room the request is refused, unless
+/// the response reports a write.
 pub(crate) fn held_until_sent(
     context: RequestContext<'_>,
     handled: &mut HandledRequest<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn held_until_sent(
     let shared = context.shared;
     let operation = handled.operation;
     let bytes = match response.body().len() {
-        // All that ask for one of those share its bytes.
+        // All requests for one of those share its bytes.
         Some(_) if operation.is_static() => 0,
         Some(bytes) => bytes,
         None => 0,
@@ -93,7 +93,7 @@ pub(crate) fn held_until_sent(
                 taken => taken.unwrap_or_default(),
             }
         }
-        // It was taken before the length was known; what is made while it is sent keeps it.
+        // The room was taken before the length was known; a response in chunks keeps it.
         taken if response.body().len().is_none() => taken,
         taken => taken.and_then(|share| share.shrunk(bytes)),
     };
@@ -108,7 +108,7 @@ pub(crate) fn held_until_sent(
     response.map(|body| body.holding(Held::new(share, keyed)))
 }
 
-/// Takes the room of a response that reports what is written, before that is: it must not be lost.
+/// Takes the room of a response that reports a write, before the write, because the response must not be lost.
 pub(crate) fn make_room_for_report(
     context: RequestContext<'_>,
     handled: &mut HandledRequest<'_>,
@@ -124,7 +124,7 @@ pub(crate) fn make_room_for_report(
         .try_take(source, true, REPORT_BYTES)
     {
         Ok(share) => handled.share = share,
-        // Some of it is written already.
+        // A part is written already.
         Err(NoRoom) if exchange.has_begun() => {}
         Err(NoRoom) => {
             note_unread(context);

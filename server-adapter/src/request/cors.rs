@@ -1,4 +1,4 @@
-//! Pages of other origins: which may read responses (CORS). None, unless it is named.
+//! CORS: the origins whose pages may read responses. None unless it is named.
 
 use std::io;
 
@@ -44,7 +44,8 @@ impl Cors {
         self.0.iter().find(|named| *named == origin).cloned()
     }
 
-    /// Adds what lets a page of `origin` read the response. Once any origin is named, a cache must keep the responses of each apart.
+    /// Adds the headers that let a page of `origin` read the response. Once any origin is named, a cache must keep the responses
+    /// of each apart.
     pub(crate) fn allow<B>(&self, origin: Option<HeaderValue>, response: &mut Response<B>) {
         if self.0.is_empty() {
             return;
@@ -58,7 +59,7 @@ impl Cors {
     }
 }
 
-/// Whether a browser asks, before it sends a request, if it may.
+/// Whether a request is a preflight.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS
         && request
@@ -66,7 +67,7 @@ pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
             .contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// It may, with the methods and headers of the interface.
+/// The response to a preflight: the methods and headers of the interface.
 pub(crate) fn preflight() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;

@@ -1,11 +1,11 @@
-//! Undoing gzip (RFC 1952) piece by piece as a body arrives, and no further than bytes are wanted.
+//! Decoding gzip (RFC 1952) in pieces as a body arrives, and no further than needed.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
 use bytes::{Buf as _, Bytes};
 use flate2::bufread::GzDecoder;
 
-/// What decoding takes in memory, in bytes, rounded up: deflate's window and tables, a head, and one decoded piece.
+/// The memory for decoding, in bytes, rounded up: deflate's window and tables, a head, and one decoded piece.
 pub(crate) const STATE_BYTES: usize = 64 * 1024;
 /// Most bytes of a decoded piece.
 const PIECE_BYTES: usize = 16 * 1024;
@@ -19,13 +19,13 @@ const FIRST_BYTE: u8 = 0x1f;
 /// Why a body cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// There is more than is wanted.
+    /// It decodes to more than the limit.
     TooLong,
     /// It is no gzip, or damaged; a sentence for the sender.
     Broken(&'static str),
 }
 
-/// What has arrived of a body and is not decoded yet. More may come: at its end reading would block.
+/// The received part of a body that is not decoded yet. More may come, so reading at its end would block.
 #[derive(Debug, Default)]
 struct Arrived(Bytes);
 
@@ -50,7 +50,7 @@ impl BufRead for Arrived {
     }
 }
 
-/// A gzip body on its way in.
+/// A gzip body that is arriving.
 #[derive(Debug)]
 pub(crate) struct Gunzip {
     /// Decodes one member.
@@ -93,7 +93,7 @@ impl Gunzip {
                 }
                 self.begin_member()?;
             }
-            // Never for more than one byte too many.
+            // It never decodes more than one byte above the limit.
             let room = self.piece.len().min(self.left.saturating_add(1));
             let piece = self.piece.get_mut(..room).unwrap_or_default();
             let read = self.decoder.read(piece);
@@ -143,7 +143,7 @@ impl Gunzip {
         Ok(())
     }
 
-    /// What arrived in place of the head of a member.
+    /// The error about bytes in place of the head of a member.
     fn no_member(&self) -> Fault {
         Fault::Broken(if self.members > u16::from(self.in_member) {
             "After the end of the gzip body comes something else."

@@ -41,7 +41,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Why a request is refused for its host, if it is.
+    /// The refusal of a request by its host, if any.
     pub(crate) fn refuse<B>(&self, request: &Request<B>) -> Option<Refused> {
         let host = match host_header(request.headers(), request.version()) {
             Ok(host) => host,

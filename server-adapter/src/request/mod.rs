@@ -38,7 +38,7 @@ use cors::{is_preflight, preflight};
 use operation::{Operation, Own, OwnRoute};
 use refusal::{KeyAttempt, Refused};
 
-/// Keeps nginx from gathering events.
+/// Keeps nginx from buffering events.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The longest body of a refused request that is read, in bytes, so that the connection is good for another request.
@@ -115,7 +115,7 @@ pub(crate) async fn respond(
     response
 }
 
-/// Notes that the body of a refused request is left unread.
+/// Records that the body of a refused request is left unread.
 fn leave_body<B>(progress: &Progress, request: &Request<Incoming>, refused: &mut Response<B>) {
     if request.body().is_end_stream() {
         return;
@@ -156,7 +156,7 @@ async fn refuse_if_behind(
     None
 }
 
-/// Hands the request to the engine, the body as it arrives. Where that does not arrive to its end nothing of it is accepted.
+/// Passes the request to the engine, with the body as it arrives. Nothing of an incomplete body is accepted.
 async fn through_engine(
     context: RequestContext<'_>,
     request: Request<Incoming>,
@@ -185,7 +185,7 @@ async fn through_engine(
     let reads_body = exchange.body_bytes_max() > 0;
     let mut share = Share::none(&context.source().bodies, &shared.budget);
     let body_timeout = context.options.body_timeout;
-    // One of any length has no time as a whole.
+    // A body of any length has no total time.
     let time_max = if exchange.body_bytes_max() == usize::MAX {
         Duration::MAX
     } else {
@@ -205,7 +205,7 @@ async fn through_engine(
             let mut response = response.unwrap_or_else(refuse);
             if cut {
                 progress.cut();
-                // hyper passes over a short body that nobody reads.
+                // hyper discards a short unread body.
                 if reads_body || expects_continue {
                     close(&mut response);
                 }
@@ -230,7 +230,7 @@ async fn through_engine(
     }
 }
 
-/// The response to a request whose body is there.
+/// The response to a request whose body has arrived.
 async fn finish(
     context: RequestContext<'_>,
     handled: &mut HandledRequest<'_>,
@@ -267,11 +267,11 @@ fn over_keyless_bytes(context: RequestContext<'_>, exchange: &Exchange) -> Optio
     let keyless_bytes = &context.shared.keyless_bytes;
     let source = context.source().network();
     let seconds = keyless_bytes.keyless(per_second, source, bytes, Instant::now())?;
-    // Only here does it matter whether a key that nobody asked for is a good one.
+    // Only here it matters whether a key that was not required is accepted.
     (!exchange.carries_key()).then_some(seconds)
 }
 
-/// What `reading` a body brings within its time.
+/// The result of `reading` a body within its time.
 async fn received(
     progress: &Progress,
     time_max: Duration,
@@ -287,7 +287,7 @@ async fn received(
     }
 }
 
-/// Finishes a request that can take long, on a thread where it holds nobody up.
+/// Finishes a request that can take long, on a blocking thread.
 async fn off_the_loop(
     context: RequestContext<'_>,
     is_operators: bool,
@@ -306,7 +306,7 @@ async fn off_the_loop(
     deliver(context, is_operators, response)
 }
 
-/// A response of the engine on its way: whole, or with room for its chunks.
+/// A response of the engine: whole, or with room for its chunks.
 fn deliver(
     context: RequestContext<'_>,
     is_operators: bool,
@@ -322,7 +322,7 @@ fn deliver(
     Ok(response.map(|body| OutgoingBody::streamed(body, slow_reads, source, room)))
 }
 
-/// 200 with the events as they happen; refused where too many streams are open.
+/// 200 with the events as they happen; refused if too many streams are open.
 fn events_as_they_happen(
     context: RequestContext<'_>,
     events: EventStream,

@@ -1,4 +1,4 @@
-//! What a request asks for: a row of the engine's route table, or of the table of what the server serves itself.
+//! The operation of a request: a row of the engine's route table, or one of the server's own.
 
 use deskfleet::Scope;
 use deskfleet::routes::{self, Access, Answer, ROUTES, RequestBody, Route};
@@ -85,7 +85,7 @@ const fn service(
     }
 }
 
-/// What the server serves itself: the pages, then the other operations.
+/// The server's own rows: the pages, then the other operations.
 #[rustfmt::skip]
 pub(crate) static OWN_ROUTES: &[OwnRoute] = &[
     page(Page::Livez, "livez", "/livez"),
@@ -137,7 +137,7 @@ impl OwnRoute {
         is_one.then_some(segment)
     }
 
-    /// Whether the row is for `method`; HEAD asks for what GET asks for.
+    /// Whether the row is for `method`; HEAD counts as GET.
     pub(crate) fn takes(&self, method: &Method) -> bool {
         self.method.as_str() == method.as_str()
             || self.method == routes::Method::Get && method == Method::HEAD
@@ -157,21 +157,21 @@ impl OwnRoute {
     }
 }
 
-/// What a request asks for. Nothing that a client sends can add one.
+/// The operation of a request. A client cannot add one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operation {
     /// A row of the engine's route table.
     Route(&'static Route),
     /// What the server serves itself.
     Own(&'static OwnRoute),
-    /// A browser asks whether a page of another origin may send a request.
+    /// A preflight of a browser.
     Preflight,
     /// No such path, or not with this method.
     None,
 }
 
 impl Operation {
-    /// How many there are; [`Self::index`] stays below.
+    /// The number of operations; [`Self::index`] stays below.
     pub(crate) const COUNT: usize = ROUTES.len() + OWN_ROUTES.len() + 2;
 
     /// Every operation, in the order of [`Self::index`].
@@ -203,20 +203,20 @@ impl Operation {
         matches!(row.own, Own::Page(page) if !matches!(page, Page::Metrics | Page::Readyz))
     }
 
-    /// Whether it is for operators: those who only read the fleet must not be in their way.
+    /// Whether it is for operators, which clients that only read the fleet must not block.
     pub(crate) fn is_operators(self) -> bool {
         match self {
             Self::Own(row) => matches!(row.own, Own::Service(_)),
             Self::Route(route) => {
                 let needs_more = matches!(route.access, Access::Key(scope) if scope != Scope::Read);
-                // Agents send those, as many as there are.
+                // Agents send batches, and there are many agents.
                 needs_more && route.body != RequestBody::Batch
             }
             Self::Preflight | Self::None => false,
         }
     }
 
-    /// Whether nothing was written where its response is lost.
+    /// Whether losing its response is harmless, because nothing was written.
     pub(crate) fn is_read(self) -> bool {
         match self {
             Self::Route(route) => {
@@ -227,7 +227,7 @@ impl Operation {
         }
     }
 
-    /// Whether its response reports in more than a few words what was written.
+    /// Whether its response reports a write in more than a few words.
     pub(crate) fn is_reported(self) -> bool {
         match self {
             Self::Route(route) => {

@@ -12,12 +12,12 @@ use crate::limits::sources::Source;
 use crate::response::slow_reads::Place;
 use crate::state::ServerState;
 
-/// On an answer the position of the last entry that is applied here; on a request one that is to be applied before it is handled.
+/// On a response the position of the last entry that is applied here; on a request the position to apply before it is handled.
 const POSITION: HeaderName = HeaderName::from_static("x-deskfleet-position");
 /// How long a request waits.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How far beyond the end of the log that this node knows of a position is waited for. None further was on an answer: the place is
-/// for others.
+/// How far beyond the known end of the log a position may be. No response had a greater one, so it does not take the place of
+/// others.
 const AHEAD_MAX: u64 = 1_000_000;
 
 const NO_NUMBER: Refused = (
@@ -29,8 +29,7 @@ const NOT_REACHED: Refused = (
     "This node has not applied the log of the fleet up to X-Deskfleet-Position yet; try again, here or on another node.",
 );
 
-/// Waits until the position that a request names is applied here; why it is refused otherwise. Nothing is awaited where the server
-/// shares no log.
+/// Waits until the position of a request is applied here; returns a refusal otherwise. A server without a log does not wait.
 pub(crate) async fn reached(
     shared: &ServerState,
     source: &Arc<Source>,
@@ -64,7 +63,7 @@ fn position(value: &HeaderValue) -> Option<u64> {
     is_digits.then(|| text.parse().ok()).flatten()
 }
 
-/// Says how far the log is applied: what was handled until now is in there.
+/// Adds the position up to which the log is applied, which includes this request.
 pub(crate) fn say<B>(shared: &ServerState, response: &mut Response<B>) {
     if let Some(position) = shared.engine.position() {
         let position = HeaderValue::from(position);

@@ -1,4 +1,4 @@
-//! What the server refuses by itself, in the form of the engine's refusals.
+//! Refusals by the server itself, in the form of the engine's.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -35,7 +35,7 @@ pub(crate) const UNREAD: Refused = (
     Code::ServerBusy,
     "Too many bytes of responses wait to be read, here or by this address (`responses_bytes_max`); read them, and try again.",
 );
-/// The same for what reports to an operator what it wrote.
+/// The same for a response that reports a write to an operator.
 pub(crate) const UNREPORTED: Refused = (
     Code::ServerBusy,
     "Nothing was changed: too many bytes of responses to operators wait to be read, here or by this address; read them, and try again.",
@@ -45,7 +45,7 @@ pub(crate) const TOO_MANY_STREAMS: Refused = (
     Code::ServerBusy,
     "Too many streams of events are open, here or from this address (`event_streams_max`); try again later.",
 );
-/// A request whose work ended without a response: it panicked, or the server stops.
+/// A request that ended without a response, because of a panic or because the server stops.
 pub(crate) const ENDED: Refused = (Code::Internal, "");
 /// A source that tries keys.
 const TOO_MANY_BAD_KEYS: Refused = (
@@ -90,7 +90,7 @@ pub(crate) fn to(method: &Method, mut response: Response<Bytes>) -> Response<Byt
     response
 }
 
-/// Has the connection of HTTP/1.1 end with this response: it can carry nothing more.
+/// Ends the connection of HTTP/1.1 with this response, because it can carry nothing more.
 pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
     if version < Version::HTTP_2 {
         let close = HeaderValue::from_static("close");
@@ -98,12 +98,12 @@ pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
     }
 }
 
-/// What the trace id of a refusal is taken from.
+/// The source of the trace id of a refusal.
 pub(crate) fn traceparent<B>(request: &Request<B>) -> Option<&HeaderValue> {
     TraceId::traceparent(request.extensions(), request.headers())
 }
 
-/// A request that may hold a key, or a code for one: where it comes from, should that be a bad one.
+/// The source of a request that may have a key, or a code for one, in case it is a bad one.
 pub(crate) struct KeyAttempt {
     source: IpAddr,
     method: Method,
@@ -112,7 +112,7 @@ pub(crate) struct KeyAttempt {
 }
 
 impl KeyAttempt {
-    /// `None` where the request holds no key.
+    /// `None` if the request has no key.
     pub(crate) fn from_request<B>(
         shared: &ServerState,
         progress: &Progress,
@@ -122,7 +122,7 @@ impl KeyAttempt {
         holds_key.then(|| Self::from(shared, progress, request))
     }
 
-    /// Of a request that holds one.
+    /// The source of a request with a key.
     pub(crate) fn from<B>(shared: &ServerState, progress: &Progress, request: &Request<B>) -> Self {
         Self {
             source: shared.source_address(progress, request.headers()),

@@ -1,4 +1,4 @@
-//! Reading a body of the server's own operations: as a whole, as it is small.
+//! Reading the small body of a server's own operation as a whole.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const TIME_MAX: Duration = Duration::from_secs(5);
 
 const TOO_LARGE: Refused = (Code::PayloadTooLarge, "The body has at most 1024 bytes.");
 
-/// The whole body. Where it is refused, input is left unread.
+/// The whole body. If it is refused, input is left unread.
 pub(crate) async fn receive(
     options: &ServerOptions,
     progress: &Progress,

@@ -37,7 +37,7 @@ impl std::error::Error for Unfinished {}
 #[cfg(feature = "http2")]
 const HTTP2_PIECE: usize = 32 * 1024;
 
-/// What a response holds until its last byte is sent.
+/// The guards that a response keeps until its last byte is sent.
 #[derive(Debug)]
 pub(crate) struct Held {
     _share: Option<ResponseShare>,
@@ -45,7 +45,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Room, unless its bytes need none, and an end with its key, unless it was asked for without one.
+    /// Its room, unless its bytes need none, and its end with its key, if the request had one.
     pub(crate) fn new(share: Option<ResponseShare>, keyed: Option<KeyedResponse>) -> Self {
         Self {
             _share: share,
@@ -54,7 +54,7 @@ impl Held {
     }
 }
 
-/// Bytes on their way out. hyper drops them when they are sent, or not wanted any more.
+/// Bytes that are being sent. hyper drops them when they are sent, or not needed any more.
 struct HeldBytes {
     bytes: Bytes,
     _held: Arc<Held>,
@@ -69,8 +69,9 @@ impl AsRef<[u8]> for HeldBytes {
 /// Called at the end of a body, however it ends, with the bytes that were handed to hyper.
 type AtEnd = Box<dyn FnOnce(usize) + Send>;
 
-/// The body of a response: bytes, events as they happen, a file, or chunks that are made one after another, each when hyper wants it. hyper wants the next
-/// one when the one before has left, but for what its buffer takes; so a client that does not read has one made in vain.
+/// The body of a response: bytes, events as they happen, a file, or chunks that are made one after another when hyper asks for
+/// the next. hyper asks when its buffer has taken the one before, so at most one chunk is made in vain for a client that does not
+/// read.
 pub(crate) struct OutgoingBody {
     state: State,
     sent: usize,
@@ -92,7 +93,7 @@ enum State {
     Over,
 }
 
-/// What making the next chunk gives.
+/// The result of making the next chunk.
 type Made = (ResponseBody, Result<Option<Bytes>, Unfinished>);
 
 struct Chunks {
@@ -150,7 +151,7 @@ impl OutgoingBody {
         }
     }
 
-    /// Its length, where all of it is there.
+    /// Its length, if it is whole.
     pub(crate) fn len(&self) -> Option<usize> {
         match &self.state {
             State::Whole(bytes) => Some(bytes.len()),
@@ -159,18 +160,18 @@ impl OutgoingBody {
         }
     }
 
-    /// Has `at_end` called when the body is over, or nobody wants more of it.
+    /// Calls `at_end` when the body is over or dropped.
     pub(crate) fn when_over(&mut self, at_end: AtEnd) {
         self.at_end = Some(at_end);
     }
 
-    /// Ends the turn of the request, and its place among those of its source, with the body; one whose bytes are there already ends them now.
+    /// Keeps the request's turn and its place in its source until the body ends; for a whole body both end now.
     pub(crate) fn ending(mut self, turn: Turn, place: RequestPlace) -> Self {
         self.turn = self.len().is_none().then(|| Box::new((turn, place)));
         self
     }
 
-    /// Keeps a connection that it is sent on in chunks from being taken for an idle one.
+    /// Keeps a connection with a response in chunks from being taken for an idle one.
     pub(crate) fn sent_on(mut self, progress: &Arc<Progress>) -> Self {
         self.streaming = self.len().is_none().then(|| progress.handling());
         self
@@ -182,14 +183,14 @@ impl OutgoingBody {
         self
     }
 
-    /// Has each chunk counted as under way until it has left.
+    /// Counts each chunk as in progress until it is sent.
     #[cfg(feature = "http2")]
     pub(crate) fn counted(mut self, request: Arc<Http2Request>) -> Self {
         self.request = Some(request);
         self
     }
 
-    /// A chunk as it is handed to hyper.
+    /// A chunk for hyper.
     fn frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
         self.sent += bytes.len();
         let bytes = match &self.held {

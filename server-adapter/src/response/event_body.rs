@@ -21,15 +21,15 @@ const CHUNK_BYTES: usize = 16 * 1024;
 /// A comment: an empty line ends it.
 const COMMENT: &[u8] = b":\n\n";
 
-/// What makes the next bytes, and those bytes; none at the end.
+/// The source and its next bytes; `None` at the end.
 type Made = (Box<Feed>, Option<Bytes>);
 
-/// The body of a stream of events. Its next bytes are made when hyper wants them: when those before have left, but for what
-/// its buffer takes. A client that does not read has the deadlines of any response.
+/// The body of a stream of events. Its next bytes are made when hyper's buffer has taken those before. A client that does not
+/// read has the deadlines of any response.
 pub(crate) struct EventBody(Pin<Box<dyn Future<Output = Made> + Send>>);
 
 impl EventBody {
-    /// The body of `events`, which ends once `draining` is true; `held` is kept as long as it is sent.
+    /// The body of `events`, which ends once `draining` is true; `held` lives as long as the body.
     pub(crate) fn new(
         engine: Engine,
         events: EventStream,
@@ -40,7 +40,7 @@ impl EventBody {
             engine,
             events,
             draining,
-            // At once, as some proxies hold the head back until a first byte of the body.
+            // The comment is sent at once, because some proxies hold the head back until the first byte of the body.
             comment_at: Instant::now(),
             _held: held,
         };
@@ -56,7 +56,7 @@ impl EventBody {
     }
 }
 
-/// Where the bytes of one stream come from.
+/// The source of the bytes of one stream.
 struct Feed {
     engine: Engine,
     events: EventStream,
@@ -80,7 +80,7 @@ impl Feed {
             let event = tokio::select! {
                 biased;
                 _ = self.draining.wait_for(|draining| *draining) => return None,
-                // Read here and not on another thread: a few that were just written, or 64 at most.
+                // This reads on the event loop: a few events that were just written, or at most 64.
                 event = self.events.recv() => Some(event?.ok()?),
                 () = sleep_until(look_at) => None,
             };
@@ -95,18 +95,18 @@ impl Feed {
         }
     }
 
-    /// When to look again, should no event come: for a comment, or as the key expires.
+    /// When to wake without an event: for a comment, or when the key expires.
     fn look_at(&self) -> Instant {
         let Some(expires) = self.events.expires() else {
             return self.comment_at;
         };
         let left = expires.duration_since(self.engine.now());
-        // A millisecond later, as the two clocks are not one.
+        // A millisecond later, because the two clocks differ.
         let expires_at = Instant::now().checked_add(left + Duration::from_millis(1));
         expires_at.map_or(self.comment_at, |at| at.min(self.comment_at))
     }
 
-    /// An event, and those that are there after it.
+    /// An event, and the existing ones after it.
     fn with_others(&mut self, first: &FleetEvent) -> Bytes {
         let mut text = String::new();
         write_event(&mut text, first);
@@ -121,7 +121,7 @@ impl Feed {
 
 /// An event in the form of the standard. Its JSON is one line.
 fn write_event(text: &mut String, event: &FleetEvent) {
-    // Only what is stored can be resumed after. Writing to a text cannot fail.
+    // Only stored events have an id to resume after. Writing to a text cannot fail.
     if event.kind != EventType::Resync {
         let _ = writeln!(text, "id: {}", event.id);
     }

@@ -1,4 +1,4 @@
-//! Responses that are being sent to the holder of a key: they end when the key is no longer accepted.
+//! Responses in progress that were requested with a key: they end when the key is no longer accepted.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use deskfleet::Engine;
 use crate::connection::progress::Progress;
 use crate::locks::lock;
 
-/// The responses that are being sent. Short ones are not among them: they have left already.
+/// The responses in progress. Short ones are sent at once and not listed.
 #[derive(Debug, Default)]
 pub(crate) struct KeyedResponses(Mutex<Sent>);
 
@@ -38,7 +38,8 @@ impl KeyedResponses {
         }
     }
 
-    /// Ends the connections of those whose key was revoked or has expired: what hyper was handed cannot be taken back otherwise.
+    /// Ends the connections of responses whose key was revoked or has expired: bytes that hyper has cannot be taken back
+    /// otherwise.
     pub(crate) fn end_refused(&self, engine: &Engine) {
         let responses: Vec<_> = lock(&self.0).responses.values().cloned().collect();
         for (key, progress) in responses {

@@ -13,16 +13,16 @@ use crate::options::ServerOptions;
 
 /// How long a request waits for its place before it is refused: bursts pass, a server that is busy says so.
 const WAIT: Duration = Duration::from_millis(500);
-/// How much less the threads of slow reads insist on the processor, as `nice` counts: a tenth of the time where others want all of it.
-/// Not the most, 19, which is a hundredth: a console also asks while posts keep all processors busy.
+/// The `nice` value of threads of slow reads: they get a tenth of the time when others need all of it. The maximum, 19, would
+/// leave them a hundredth, too little for a console while posts keep all processors busy.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
-/// Responses whose body is not made yet as a whole, at once. Each holds less than 1 MiB.
+/// The most responses in chunks at once. Each takes less than 1 MiB.
 const UNFINISHED_MAX: usize = 64;
 /// The same of responses to operators, beside those of all others.
 const OPERATORS_UNFINISHED_MAX: usize = 16;
 
-/// Bounds on reads that take long, and on responses that are made while they are sent: of all sources, or of one.
+/// Bounds on slow reads and on responses in chunks: of all sources, or of one.
 #[derive(Debug)]
 pub(crate) struct SlowReads {
     running: Arc<Semaphore>,
@@ -62,7 +62,7 @@ impl SlowReads {
         Self::from_limits(max.max(1).div_ceil(2), 2)
     }
 
-    /// Of the responses that are not made yet a source may have one `part`.
+    /// A source may have one `part` of the responses in chunks.
     fn from_limits(running: usize, part: usize) -> Self {
         let running = running.clamp(1, Semaphore::MAX_PERMITS);
         Self {
