@@ -27,9 +27,9 @@ use super::server_url::ServerUrl;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
 pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
-/// After this time a server does not begin TLS.
+/// The time within which a server must begin TLS.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(15);
-/// Most bytes of a response: a page of 500 rows has a tenth of that.
+/// The most bytes of a response: a page of 500 rows has a tenth of that.
 const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// A server, and the key to use there.
@@ -40,7 +40,7 @@ pub(crate) struct Client {
     #[cfg(feature = "tls")]
     tls: Option<ClientTls>,
     runtime: Runtime,
-    /// After this time a request without a response has failed; `None` where it may take any time.
+    /// The time after which a request without a response fails; `None`: never.
     patience: Option<Duration>,
 }
 
@@ -69,7 +69,7 @@ impl Client {
         &self.url
     }
 
-    /// Waits for a response no longer than `patience`.
+    /// Limits the wait for a response to `patience`.
     #[cfg(feature = "cluster")]
     pub(crate) fn within(self, patience: Duration) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Client {
         self.send(Method::GET, target, Pieces::default(), "")
     }
 
-    /// Deletes what is at `target`; returns the body of the response.
+    /// Sends DELETE to `target`; returns the body of the response.
     pub(crate) fn delete(&self, target: &str) -> Result<Bytes, Failure> {
         self.whole(Method::DELETE, target, Pieces::default(), "")
     }
@@ -99,7 +99,7 @@ impl Client {
         self.send(Method::POST, target, Pieces::default(), "")
     }
 
-    /// Posts `body`, whose first bytes say what it is, and returns the body of the response.
+    /// Posts `body`, whose format the server detects, and returns the body of the response.
     pub(crate) fn post(&self, target: &str, body: Pieces) -> Result<Bytes, Failure> {
         let advice = "; a part may have been committed, and it is safe to send the same again";
         self.whole(Method::POST, target, body, advice)
@@ -119,7 +119,7 @@ impl Client {
         })
     }
 
-    /// `advice` is for a connection that ends before the response.
+    /// `advice` is the advice when a connection ends before the response.
     fn send(
         &self,
         method: Method,
@@ -201,7 +201,7 @@ impl Client {
     }
 }
 
-/// What the bytes of a connection go through.
+/// The transport of a connection.
 trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
@@ -212,13 +212,13 @@ fn broken_off(url: &ServerUrl, error: &dyn Error) -> Failure {
     Failure::caused(format_args!("{url} broke off"), error)
 }
 
-/// Sends a request; returns the response. The connection is a task, which goes on while the runtime waits for the body.
+/// Sends a request; returns the response. The connection is a task, which proceeds while the runtime waits for the body.
 async fn respond(
     socket: Box<dyn Transport>,
     request: Request<Pieces>,
 ) -> Result<Response<Incoming>, BrokenOff> {
     let (mut sender, connection) = handshake(TokioIo::new(socket)).await?;
-    // Its error, if it has one, is that of the response.
+    // An error of the connection is the error of the response.
     tokio::spawn(connection);
     Ok(sender.send_request(request).await?)
 }
@@ -250,7 +250,7 @@ impl Download<'_> {
         Ok(None)
     }
 
-    /// All of it.
+    /// The whole body.
     fn collect(mut self) -> Result<Bytes, BrokenOff> {
         let mut whole = Vec::new();
         while let Some(piece) = self.next_piece()? {

@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 use super::client_files::ClientFiles;
 use super::failure::Failure;
 
-/// Which servers are trusted, and the certificate of this client where it has one.
+/// The trusted CAs, and the certificate of this client, if any.
 pub(crate) struct ClientTls(TlsConnector);
 
 impl ClientTls {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
             Ok(count)
         }),
         None => match write(chunks, format, io::stdout().lock())? {
-            // The reader has read enough, such as `head`.
+            // The reader, such as `head`, has read enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             written => written,
         },

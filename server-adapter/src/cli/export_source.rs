@@ -1,4 +1,4 @@
-//! Where an export reads: a store, or a running server.
+//! The source of an export: a store, or a running server.
 
 use deskfleet::{Engine, ExportFormat, ExportQuery, Stream};
 
@@ -14,7 +14,7 @@ use super::store::open_read_only;
 const WHEN_LOCKED: &str =
     "If that is a running server, export through it: --url http://HOST:PORT --key-file FILE";
 
-/// Where the rows come from.
+/// The source of the rows.
 pub(super) enum Source {
     Store(Engine),
     Server(Box<Client>),
@@ -75,7 +75,7 @@ impl Source {
         ))
     }
 
-    /// Workspaces or the audit, without what is outside the span.
+    /// Workspaces or the audit, within the span.
     pub(super) fn rows(&self, rows: ListedRows, span: Span) -> Rows<'_> {
         match self {
             Self::Store(engine) => export_rows::of_store(engine, rows, span),

@@ -51,7 +51,7 @@ fn into_store(
     Ok(report)
 }
 
-/// Checks the input against a store, which is only read, or against an empty one where there is none. Returns the report as JSON.
+/// Checks the input against a store, which is only read, or an empty one if it is missing. Returns the report as JSON.
 fn without_writing(
     input: Input,
     args: &ImportArgs,
@@ -113,7 +113,7 @@ fn push_all(import: &mut WorkspaceImport, mut input: Input, file: &Path) -> Resu
 fn through_server(client: &Client, input: Input, dry_run: bool) -> Result<Vec<u8>, Failure> {
     let body = Pieces::read(input.bytes, input.length)
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
-    // Of no particular type: the server finds out by the first bytes.
+    // Without a content type: the server detects the format by the first bytes.
     let target = if dry_run {
         "/operator/workspaces?dryRun=true"
     } else {
@@ -126,7 +126,7 @@ fn through_server(client: &Client, input: Input, dry_run: bool) -> Result<Vec<u8
 /// A file, or standard input.
 struct Input {
     bytes: Box<dyn Read + Send>,
-    /// In bytes, where it is known.
+    /// The length in bytes, if known.
     length: Option<u64>,
 }
 
@@ -150,7 +150,7 @@ impl Input {
     }
 }
 
-/// The report as data, and its lines for people; on a terminal these alone, so that nothing is there twice.
+/// Prints the report as data, and its lines for people; on a terminal only the lines, so that nothing is shown twice.
 fn print(report: &[u8], dry_run: bool) -> Result<(), Failure> {
     let ImportReport {
         upserted,
@@ -230,7 +230,7 @@ mod tests {
         let mut import = engine.import();
         let Failure(message) = push_all(&mut import, input, Path::new("fleet")).unwrap_err();
         let read = format!("cannot read fleet after {length} bytes; at least ");
-        // The second thousand may be under way.
+        // The second thousand may be in progress.
         let committed = message.strip_prefix(&read).unwrap_or_default();
         let rest = "000 workspaces are committed: the medium is gone";
         assert!(

@@ -19,10 +19,10 @@ use super::server_url::ServerUrl;
 
 const DOWNLOAD: &str = "/operator/backups/download";
 const MB: u64 = 1_000_000;
-/// After this time a node does not say whether it can be copied: it asks the log, or starts itself, as this one does where it should
-/// join itself.
+/// The time within which a node must say whether it can be copied. It may be asking the log, or starting: it may even be this
+/// node.
 const STATUS_MAX: Duration = Duration::from_secs(15);
-/// How often a copy says how far it has come, where that is not a terminal.
+/// The interval of progress lines if standard error is no terminal.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// The node to copy.
@@ -53,7 +53,7 @@ impl Peer {
         Client::new(self.url.clone(), &self.files)
     }
 
-    /// Refuses one that cannot be copied now.
+    /// Refuses a node that cannot be copied now.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         require_running(self.client()?)
     }
@@ -77,7 +77,7 @@ fn require_running(client: Client) -> Result<(), Failure> {
     let client = client.within(STATUS_MAX);
     let (_, FleetStatus { status, .. }) = client.fleet()?;
     let own = status.nodes.into_iter().find(|own| own.node == status.node);
-    // Where it cannot reach the log it cannot know whether that still has what it applied.
+    // A node that cannot reach the log does not know whether the log still has the entries that it applied.
     let is_cut_off = status.log.is_none() || own.is_none();
     let halted = own.and_then(|own| own.halted);
     let why = halted.or_else(|| status.problem.filter(|_| is_cut_off));
@@ -105,7 +105,7 @@ impl Part {
         let path = beside(store, ".joining");
         let failed = |error: &io::Error| Failure::cannot_write(path.display(), error);
         let mut options = OpenOptions::new();
-        // What a killed process left is written over, but not before it is locked.
+        // The remains of a killed process are overwritten, but only under the lock.
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -160,9 +160,9 @@ impl Part {
         Ok(())
     }
 
-    /// Removes what there is of it, while it is locked.
+    /// Removes the partial copy, while it is locked.
     pub(crate) fn remove(self) {
-        // What is left would be written over next time.
+        // Remains would be overwritten next time.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -176,7 +176,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     opened.is_some() && opened == std::fs::metadata(path).map(place).ok()
 }
 
-/// An open file cannot be removed there.
+/// On that system an open file cannot be removed.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

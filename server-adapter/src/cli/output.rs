@@ -7,7 +7,7 @@ use deskfleet_server::visible;
 
 use super::failure::Failure;
 
-/// Queues a line for people, for a server: it never waits for who reads standard error.
+/// Queues a line for people, for a server: it never waits for the reader of standard error.
 macro_rules! log {
     ($($format:tt)*) => {
         deskfleet_server::LogQueue::stderr().line(&format!($($format)*))
@@ -23,7 +23,7 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Waits for the queued lines, so that on a terminal they stand above the data that they introduce; not for long where nobody reads
+/// Waits for the queued lines, so that a terminal shows them above the data that they introduce; not for long if nobody reads
 /// them.
 pub(crate) fn flush_log() {
     deskfleet_server::LogQueue::stderr().flush(Duration::from_millis(500));

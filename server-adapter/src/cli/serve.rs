@@ -33,7 +33,7 @@ use super::systemd;
 const DEMO_SEED: u64 = 20_261_120;
 /// Open files beside the connections: the store, the listener, the standard ones, the runtimes', the places kept for `/livez`.
 const OTHER_FILES: usize = 64;
-/// Time for what still runs when all responses are sent.
+/// The time for remaining tasks after all responses are sent.
 const RUNTIME_END: Duration = Duration::from_secs(1);
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
@@ -48,7 +48,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     let tls = settings.tls.read();
     let tls = tls.map_err(|error| Failure(error.to_string()))?;
     let metrics = Metrics::default();
-    // One more for a node, which asks the log for its status: where that is gone it takes seconds, and reads go on.
+    // One more thread for a node, whose question to the log takes seconds when the log is gone, while reads go on.
     let blocking = usize::from(settings.cluster.log.is_some());
     let blocking = blocking + available_parallelism().map_or(1, NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -59,7 +59,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         .max_blocking_threads(blocking)
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
-    // Before a store is opened: a start that fails here leaves no new file.
+    // This comes before a store is opened: a start that fails here leaves no new file.
     let listener = {
         let _inside = runtime.enter();
         // Opening a large store takes a while.
@@ -102,7 +102,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         let stop = signals::catch(backups.requests(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(settings, address);
-        // Only now: a key issued by a start that fails would be lost.
+        // The key is issued only now: a start that fails would lose it.
         let origin = origin(address, &settings.server.hosts, settings.tls.cert.is_some());
         let shown = is_current && start_keys::issue_first(&engine, &origin, place)?;
         offer_console(&server, shown, &origin)?;
@@ -115,7 +115,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     Ok(closed?)
 }
 
-/// Prints a link to the console where a person reads it: on a terminal, or where the first key was just printed.
+/// Prints a link to the console if a person reads it: on a terminal, or after the first key was printed.
 #[cfg(feature = "console")]
 fn offer_console(server: &Server, key_shown: bool, origin: &str) -> Result<(), Failure> {
     use std::io::IsTerminal as _;
@@ -140,7 +140,7 @@ fn address(listen: &str) -> Result<SocketAddr, Failure> {
         .ok_or_else(|| Failure(format!("{listen} has no address")))
 }
 
-/// How many connections are served at once, after room was made for them: files that are not connections are few.
+/// The connections to serve at once, after the bound on open files was raised; few files are not connections.
 fn connections(configuration: &Configuration) -> usize {
     let wanted = configuration.settings.server.connections_max;
     let files = allow_files(wanted.saturating_add(OTHER_FILES));
@@ -161,7 +161,7 @@ fn allow_files(files: usize) -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < wanted) {
         limit.current = Some(limit.maximum.map_or(wanted, |most| most.min(wanted)));
-        // Where it fails, the bound is what it was.
+        // If it fails, the bound is unchanged.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     let current = getrlimit(Resource::Nofile).current;
@@ -178,7 +178,7 @@ fn allow_files(files: usize) -> usize {
 /// The engine of a server.
 struct Opened {
     engine: Engine,
-    /// Whether it has all that there is: a node that cannot reach its log may lack something.
+    /// Whether it is complete: a node that cannot reach its log may lack entries.
     is_current: bool,
 }
 
@@ -220,7 +220,7 @@ fn builder(settings: &Settings, clock: &DemoClock, metrics: &Metrics) -> EngineB
         })
 }
 
-/// Opens the store of a server, in memory where there is no file for it.
+/// Opens the store of a server, in memory without a file.
 fn open_store(builder: EngineBuilder, file: Option<&Path>) -> Result<Engine, Failure> {
     let Some(file) = file else {
         return Ok(builder.open_in_memory()?);
@@ -297,7 +297,7 @@ async fn serve(server: Server, stop: oneshot::Receiver<()>) -> Result<(), Failur
     Ok(())
 }
 
-/// A server that its manager does not hear of serves all the same.
+/// A server whose manager cannot be notified serves all the same.
 fn notify(state: &str) {
     if let Err(error) = systemd::notify(state) {
         log!("deskfleet: cannot notify the service manager: {error}");
@@ -332,7 +332,7 @@ fn greet(settings: &Settings, address: SocketAddr) {
     }
 }
 
-/// The names of the actions that only the host ends, where there are any.
+/// The names of the actions that only the host ends, if any.
 fn driven_by_host(actions: &Actions) -> Option<String> {
     let all = Action::ALL.iter();
     let driven = all.filter(|action| actions.driver_of(**action) == ActionDriver::Host);

@@ -1,4 +1,4 @@
-//! Signals, on a thread of their own: whatever blocks the server, a second request to stop ends it.
+//! Signals, on a thread of their own, so that a second request to stop ends even a blocked server.
 
 use std::io;
 use std::thread::Builder;
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 /// Time for the last log lines when the process ends at once.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {
     /// SIGINT and SIGTERM; on other systems Ctrl-C.
@@ -49,7 +49,7 @@ pub(crate) fn catch(
         loop {
             match runtime.block_on(signals.next()) {
                 Command::Stop => match stop.take() {
-                    // A server that has ended needs no request to.
+                    // A server that has ended needs no request to stop.
                     Some(stop) => drop(stop.send(())),
                     None => end_at_once(),
                 },
@@ -133,7 +133,7 @@ impl Signals {
     /// Waits for the next one.
     async fn next(&mut self) -> Command {
         tokio::select! {
-            // A backup that was asked for before the end is to be written.
+            // A backup that was requested before the end must be written.
             biased;
             _ = self.backup.recv() => Command::Backup,
             _ = self.reload.recv() => Command::Reload,

@@ -89,13 +89,13 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             "reserve made",
             "space is kept for a full disk again".to_owned(),
         ),
-        // Daily work; and of what is added later it is not known whether it matters.
+        // These are routine; later variants of the enum are not known here.
         Event::Committed { .. } | Event::Filed { .. } | _ => return None,
     };
     Some((topic, format!("deskfleet: {text}")))
 }
 
-/// Opens the store in `file`, making it where there is none. `when_locked` is the advice where another process has it open.
+/// Opens or creates the store in `file`. `when_locked` is the advice if another process has it open.
 pub(crate) fn open(
     builder: EngineBuilder,
     file: &Path,
@@ -103,7 +103,7 @@ pub(crate) fn open(
 ) -> Result<Engine, Failure> {
     let (path, opened) = (file.to_owned(), OnceLock::new());
     builder
-        // Of the file that the engine has open, wherever its path leads by then: asked first for the first commit.
+        // The probe uses the file that the engine has open, wherever its path leads later; the first commit calls it first.
         .free_space(move || free_bytes(opened.get_or_init(|| File::open(&path).ok()).as_ref()?))
         .open(file)
         .map_err(|error| explain(error, file, when_locked))
@@ -120,7 +120,7 @@ pub(crate) fn open_to_change(
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&configuration.settings.cluster, Metrics::default())? {
         let builder = node.share_unlisted(builder);
-        // A file that is made here would be that of the user who gives the command, and not of the server's.
+        // A file created here would belong to the user of the command and not to that of the server.
         let has_file = file.exists();
         let engine = if has_file {
             open(builder, file, when_locked)?
@@ -164,7 +164,7 @@ pub(crate) fn open_existing(
     open_to_change(configuration, file, when_locked)
 }
 
-/// The same for reading only: of a file that may not be written as well.
+/// The same for reading only, also for a file that may not be written.
 pub(crate) fn open_read_only(
     configuration: &Configuration,
     when_locked: &str,

@@ -49,7 +49,7 @@ pub(crate) struct RemoveArgs {
 }
 
 impl TelemetryCommand {
-    /// What it says about the configuration.
+    /// The configuration of the command.
     pub(crate) fn overrides(&self) -> Overrides {
         let Self::Remove(args) = self;
         args.store.overrides()
