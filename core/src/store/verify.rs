@@ -223,7 +223,7 @@ impl<R> Watched<'_, R> {
     fn position(&self) -> String {
         match &*self.last.borrow() {
             None => "before its first row".to_owned(),
-            Some((table, key)) => format!("at or behind {}", row_name(*table, key)),
+            Some((table, key)) => format!("at or after {}", row_name(*table, key)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct NoRoom;
 pub(crate) struct Room {
     permits: Arc<Semaphore>,
     total: usize,
-    /// Who has it may go on where there is no room: see [`Part::grow`].
+    /// Who has it may go on where there is no room: see [`RoomShare::grow`].
     beyond: Semaphore,
     /// Places to wait for room.
     waiting: Semaphore,
@@ -150,13 +150,13 @@ fn needed(bytes: usize) -> usize {
 
 /// The share of a body in one room.
 #[derive(Debug)]
-struct Part<'r> {
+struct RoomShare<'r> {
     room: &'r Room,
     held: Option<SemaphorePermit<'r>>,
     beyond: Option<SemaphorePermit<'r>>,
 }
 
-impl<'r> Part<'r> {
+impl<'r> RoomShare<'r> {
     fn none(room: &'r Room) -> Self {
         Self {
             room,
@@ -217,8 +217,8 @@ impl<'r> Part<'r> {
 /// The share of a body in the budget and in its source's part. It grows with the received bytes, never before.
 #[derive(Debug)]
 pub(crate) struct Share<'r> {
-    source: Part<'r>,
-    all: Part<'r>,
+    source: RoomShare<'r>,
+    all: RoomShare<'r>,
     /// Bytes that are held beside the body.
     state: usize,
 }
@@ -226,8 +226,8 @@ pub(crate) struct Share<'r> {
 impl<'r> Share<'r> {
     pub(crate) fn none(source: &'r Room, all: &'r Room) -> Self {
         Self {
-            source: Part::none(source),
-            all: Part::none(all),
+            source: RoomShare::none(source),
+            all: RoomShare::none(all),
             state: 0,
         }
     }

@@ -13,7 +13,7 @@ use crate::limits::sources::{RequestPlace, Source};
 use crate::log::logged_request::HandledRequest;
 use crate::metrics::RefusedConnection;
 use crate::options::ServerOptions;
-use crate::response::body::{Held, OutgoingBody};
+use crate::response::body::{OutgoingBody, ResponseGuards};
 use crate::state::ServerState;
 
 /// The most bytes of a response that reports a write.
@@ -105,7 +105,7 @@ pub(crate) fn held_until_sent(
     if share.is_none() && keyed.is_none() {
         return response;
     }
-    response.map(|body| body.holding(Held::new(share, keyed)))
+    response.map(|body| body.holding(ResponseGuards::new(share, keyed)))
 }
 
 /// Takes the room of a response that reports a write, before the write, because the response must not be lost.

@@ -22,7 +22,7 @@ const NO_HOST: Refused = (
 );
 const OTHER_HOST: Refused = (
     Code::MisdirectedRequest,
-    "This server does not answer for that host; whoever runs it can allow the name.",
+    "This server does not serve that host; its operator can allow the name.",
 );
 
 /// Whether `text` is a host name, without port or path.

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::refusal::{self, Refused};
 use crate::limits::sources::Source;
-use crate::response::slow_reads::Place;
+use crate::response::slow_reads::SourcePlace;
 use crate::state::ServerState;
 
 /// On a response the position of the last entry that is applied here; on a request the position to apply before it is handled.
@@ -49,7 +49,7 @@ pub(crate) async fn reached(
     if position > last.saturating_add(AHEAD_MAX) {
         return Err(NOT_REACHED);
     }
-    let place = Place::try_take(&source.position_waiters, &shared.position_waiters);
+    let place = SourcePlace::try_take(&source.position_waiters, &shared.position_waiters);
     let _place = place.ok_or(refusal::BUSY)?;
     timeout(PATIENCE, shared.engine.applied(position))
         .await

@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use super::event_body::EventBody;
 use super::keyed_responses::KeyedResponse;
-use super::slow_reads::{Place, SlowReads};
+use super::slow_reads::{SlowReads, SourcePlace};
 use crate::backups::sent_copies::FileBody;
 #[cfg(feature = "http2")]
 use crate::connection::http2_requests::Http2Request;
@@ -39,12 +39,12 @@ const HTTP2_PIECE: usize = 32 * 1024;
 
 /// The guards that a response keeps until its last byte is sent.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct ResponseGuards {
     _share: Option<ResponseShare>,
     _keyed: Option<KeyedResponse>,
 }
 
-impl Held {
+impl ResponseGuards {
     /// Its room, unless its bytes need none, and its end with its key, if the request had one.
     pub(crate) fn new(share: Option<ResponseShare>, keyed: Option<KeyedResponse>) -> Self {
         Self {
@@ -55,12 +55,12 @@ impl Held {
 }
 
 /// Bytes that are being sent. hyper drops them when they are sent, or not needed any more.
-struct HeldBytes {
+struct GuardedBytes {
     bytes: Bytes,
-    _held: Arc<Held>,
+    _guards: Arc<ResponseGuards>,
 }
 
-impl AsRef<[u8]> for HeldBytes {
+impl AsRef<[u8]> for GuardedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -80,7 +80,7 @@ pub(crate) struct OutgoingBody {
     turn: Option<Box<(Turn, RequestPlace)>>,
     /// The connection that a body in chunks is sent on.
     streaming: Option<Counted>,
-    held: Option<Arc<Held>>,
+    guards: Option<Arc<ResponseGuards>>,
     #[cfg(feature = "http2")]
     request: Option<Arc<Http2Request>>,
 }
@@ -102,7 +102,7 @@ struct Chunks {
     making: Option<Pin<Box<dyn Future<Output = Option<Made>> + Send>>>,
     slow_reads: Arc<SlowReads>,
     source: Arc<Source>,
-    _room: Place,
+    _room: SourcePlace,
 }
 
 impl OutgoingBody {
@@ -116,7 +116,7 @@ impl OutgoingBody {
         body: ResponseBody,
         slow_reads: Arc<SlowReads>,
         source: Arc<Source>,
-        room: Place,
+        room: SourcePlace,
     ) -> Self {
         let chunks = Chunks {
             body: Some(body),
@@ -145,7 +145,7 @@ impl OutgoingBody {
             at_end: None,
             turn: None,
             streaming: None,
-            held: None,
+            guards: None,
             #[cfg(feature = "http2")]
             request: None,
         }
@@ -177,9 +177,9 @@ impl OutgoingBody {
         self
     }
 
-    /// Keeps `held` until all of it is sent.
-    pub(crate) fn holding(mut self, held: Held) -> Self {
-        self.held = Some(Arc::new(held));
+    /// Keeps `guards` until all of it is sent.
+    pub(crate) fn holding(mut self, guards: ResponseGuards) -> Self {
+        self.guards = Some(Arc::new(guards));
         self
     }
 
@@ -193,10 +193,10 @@ impl OutgoingBody {
     /// A chunk for hyper.
     fn frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
         self.sent += bytes.len();
-        let bytes = match &self.held {
-            Some(held) => Bytes::from_owner(HeldBytes {
+        let bytes = match &self.guards {
+            Some(guards) => Bytes::from_owner(GuardedBytes {
                 bytes,
-                _held: Arc::clone(held),
+                _guards: Arc::clone(guards),
             }),
             None => bytes,
         };

@@ -11,7 +11,7 @@ use deskfleet::{Engine, EventStream, EventType, FleetEvent};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::slow_reads::Place;
+use super::slow_reads::SourcePlace;
 use crate::limits::sources::Source;
 
 /// Time without an event after which a comment is sent, so that neither end takes the other for gone.
@@ -34,7 +34,7 @@ impl EventBody {
         engine: Engine,
         events: EventStream,
         draining: watch::Receiver<bool>,
-        held: (Place, Arc<Source>),
+        held: (SourcePlace, Arc<Source>),
     ) -> Self {
         let feed = Feed {
             engine,
@@ -64,7 +64,7 @@ struct Feed {
     draining: watch::Receiver<bool>,
     comment_at: Instant,
     /// The source is the same as long as something of it runs.
-    _held: (Place, Arc<Source>),
+    _held: (SourcePlace, Arc<Source>),
 }
 
 impl Feed {

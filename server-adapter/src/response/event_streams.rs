@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::slow_reads::Place;
+use super::slow_reads::SourcePlace;
 
 /// The bound on streams that are open at once: of all sources, or of one.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl EventStreams {
     }
 
     /// A place for a stream of `source`, if there is one.
-    pub(crate) fn begin(&self, source: &Self) -> Option<Place> {
-        Place::try_take(&source.0, &self.0)
+    pub(crate) fn begin(&self, source: &Self) -> Option<SourcePlace> {
+        SourcePlace::try_take(&source.0, &self.0)
     }
 }

@@ -33,12 +33,12 @@ pub(crate) struct SlowReads {
 
 /// A place below a bound of one source and below that of all; its drop frees both.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SourcePlace {
     _of_source: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
 }
 
-impl Place {
+impl SourcePlace {
     /// A place below both bounds, if there is one now.
     pub(crate) fn try_take(of_source: &Arc<Semaphore>, of_all: &Arc<Semaphore>) -> Option<Self> {
         Some(Self {
@@ -88,26 +88,26 @@ impl SlowReads {
     }
 
     /// A place to run a request of `source` at; `None` when there is none for too long.
-    pub(crate) async fn admit(&self, source: &Self) -> Option<Place> {
+    pub(crate) async fn admit(&self, source: &Self) -> Option<SourcePlace> {
         timeout(WAIT, self.resume(source)).await.ok()?
     }
 
     /// A place to go on with a response that has begun, however long it takes to get one: first come, first served. The source's
     /// own bound comes first, so that none waits in front of others in vain. `None` would mean that a semaphore was closed; nobody
     /// closes one.
-    pub(crate) async fn resume(&self, source: &Self) -> Option<Place> {
-        Some(Place {
+    pub(crate) async fn resume(&self, source: &Self) -> Option<SourcePlace> {
+        Some(SourcePlace {
             _of_source: Arc::clone(&source.running).acquire_owned().await.ok()?,
             _of_all: Arc::clone(&self.running).acquire_owned().await.ok()?,
         })
     }
 
     /// Room for a response that is made while it is sent.
-    pub(crate) fn try_begin(&self, source: &Self, is_operators: bool) -> Option<Place> {
+    pub(crate) fn try_begin(&self, source: &Self, is_operators: bool) -> Option<SourcePlace> {
         if is_operators {
-            return Place::try_take(&source.operators_unfinished, &self.operators_unfinished);
+            return SourcePlace::try_take(&source.operators_unfinished, &self.operators_unfinished);
         }
-        Place::try_take(&source.unfinished, &self.unfinished)
+        SourcePlace::try_take(&source.unfinished, &self.unfinished)
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     async fn places_of_one_source_are_at_most_half() {
         let all = SlowReads::of_all(&at_most(4));
         let [greedy, other, third] = [(); 3].map(|()| SlowReads::of_source(4));
-        let begun = |source| -> Vec<Place> {
+        let begun = |source| -> Vec<SourcePlace> {
             let places = std::iter::repeat_with(|| all.try_begin(source, false));
             places.take(100).flatten().collect()
         };
