@@ -1281,7 +1281,7 @@ export interface UserActivity {
     tenantId?: string | null;
     /** Name of its computer; absent where it has none. */
     computerName?: string;
-    /** `workSpId` of the workspace; absent where the record names none. */
+    /** `workSpId` of the workspace that the instance names, else of the only one of the user; absent where there is none. */
     workSpId?: string;
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct UserInformation {
 pub(crate) struct UserActivity {
     #[schemars(flatten)]
     record: ActivityRecord,
-    /// `workSpId` of the workspace; absent where the record names none.
+    /// `workSpId` of the workspace that the instance names, else of the only one of the user; absent where there is none.
     #[schemars(skip_serializing_if = "String::is_empty")]
     work_sp_id: String,
     /// Name of its computer; absent where it has none.

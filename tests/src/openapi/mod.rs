@@ -236,14 +236,15 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
         "contentSchema": schema,
     });
     let text = || Json::from(json!(example));
+    // JSON comes first: generators take the type of the first one, and send it as JSON where they can.
     let content = match route.body.form() {
         BodyForm::Batch => {
             let array = json!({"type": "array", "items": schema});
             let first = example.lines().next().expect("an example with a line");
             let records = Json::Array(vec![Json::parse(first)]);
             vec![
-                ("application/x-ndjson", media(&lines, text())),
                 ("application/json", media(&array, records)),
+                ("application/x-ndjson", media(&lines, text())),
             ]
         }
         BodyForm::Import => {
@@ -253,8 +254,8 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
             let csv = json!({"type": "string", "description": "The first line names the fields. An empty cell leaves its field unchanged."});
             let table = json!("workSpId,username,state\nws-5n7p9q2r4,kchan,AVAILABLE\n");
             vec![
-                ("application/x-ndjson", media(&lines, text())),
                 ("application/json", media(&array, items)),
+                ("application/x-ndjson", media(&lines, text())),
                 ("text/csv", media(&csv, table.into())),
             ]
         }

@@ -17,7 +17,9 @@ fn clean(schema: &mut Value) {
             }
             // No registered formats; `minimum` says the same.
             match members.get("format").and_then(Value::as_str) {
-                Some("uint64") => drop(members.insert("format".to_owned(), "int64".into())),
+                Some("uint32" | "uint64") => {
+                    drop(members.insert("format".to_owned(), "int64".into()));
+                }
                 Some("uint16") => drop(members.insert("format".to_owned(), "int32".into())),
                 _ => {}
             }

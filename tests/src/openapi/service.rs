@@ -45,7 +45,7 @@ pub(super) fn schemas() -> [(&'static str, Value); 3] {
     });
     let backup = json!({
         "file": {"type": "string", "description": "The name of the file in the folder for backups."},
-        "bytes": {"type": "integer", "description": "The length of the file, in bytes."},
+        "bytes": {"type": "integer", "format": "int64", "description": "The length of the file, in bytes."},
         "at": {"type": "string", "format": "date-time", "description": "When the copy was begun, to the millisecond."},
     });
     let list = json!({
@@ -80,10 +80,10 @@ pub(super) fn add_problems(status: &mut Value) {
 
 fn page(page: &Page) -> Json {
     let responses = page.responses.iter().map(|(status, description, example)| {
-        let media = if page.media_type == "text/plain" {
-            json!({"schema": {"type": "string"}, "example": example})
-        } else {
-            json!({"schema": {}})
+        let media = match page.media_type {
+            "text/plain" => json!({"schema": {"type": "string"}, "example": example}),
+            "application/json" => json!({"schema": {"type": "object"}}),
+            _ => json!({"schema": {"type": "string"}}),
         };
         let response = json!({"description": description, "content": {page.media_type: media}});
         (*status, response.into())

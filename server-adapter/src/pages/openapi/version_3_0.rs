@@ -15,7 +15,12 @@ pub(super) fn converted(document: &Value) -> Value {
             license.remove("identifier");
         }
     }
-    visit(&mut converted, Place::Object);
+    let schemas = document.pointer("/components/schemas");
+    visit(
+        &mut converted,
+        Place::Object,
+        schemas.unwrap_or(&Value::Null),
+    );
     converted
 }
 
@@ -30,21 +35,28 @@ enum Place {
     Schemas,
 }
 
-fn visit(value: &mut Value, place: Place) {
+/// Converts what is in `value`; `schemas` are those that references name.
+fn visit(value: &mut Value, place: Place, schemas: &Value) {
     match value {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
                 if place == Place::Schemas {
-                    visit(member, Place::Schema);
+                    visit(member, Place::Schema, schemas);
                 } else if let Some(below) = below(place, name) {
-                    visit(member, below);
+                    visit(member, below, schemas);
                 }
             }
             if place == Place::Schema {
                 schema(members);
+                add_type(members, schemas);
+            }
+            if place == Place::Object {
+                describe_file(members);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, place)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| visit(item, place, schemas)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -113,6 +125,27 @@ fn schema(schema: &mut Map<String, Value>) {
     }
 }
 
+/// Writes the type of the schema that a single reference in `allOf` names: 3.0 has `nullable` only beside a type, and `AutoRest` takes a
+/// schema without one for an object.
+fn add_type(schema: &mut Map<String, Value>, schemas: &Value) {
+    if !schema.contains_key("type")
+        && let Some(Value::Array(all)) = schema.get("allOf")
+        && let [only] = all.as_slice()
+        && let Some(Value::String(reference)) = only.get("$ref")
+        && let Some(name) = reference.strip_prefix("#/components/schemas/")
+        && let Some(kind) = schemas.get(name).and_then(|named| named.get("type"))
+    {
+        schema.insert("type".to_owned(), kind.clone());
+    }
+}
+
+/// A body of bytes has no schema in 3.1, and a format in 3.0.
+fn describe_file(content: &mut Map<String, Value>) {
+    if let Some(media) = content.get_mut("application/octet-stream") {
+        *media = json!({"schema": {"type": "string", "format": "binary"}});
+    }
+}
+
 /// A value that may be null and is one of a list: null is in the list.
 fn allow_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = schema.get_mut("enum")
@@ -168,6 +201,33 @@ mod tests {
                 after
             );
         }
+    }
+
+    #[test]
+    fn reference_has_the_type_of_its_schema() {
+        let document = json!({"components": {"schemas": {
+            "State": {"type": "string"},
+            "Row": {"type": "object", "properties": {
+                "state": {"anyOf": [{"$ref": "#/components/schemas/State"}, {"type": "null"}]},
+                "row": {"$ref": "#/components/schemas/Row", "description": "d"},
+            }},
+        }}});
+        let found = converted(&document);
+        let properties = &found["components"]["schemas"]["Row"]["properties"];
+        let state = json!({"allOf": [{"$ref": "#/components/schemas/State"}], "nullable": true, "type": "string"});
+        assert_eq!(properties["state"], state);
+        assert_eq!(properties["row"]["type"], "object");
+    }
+
+    #[test]
+    fn file_is_binary() {
+        let content = json!({"content": {"application/octet-stream": {"schema": {}}}});
+        let found = converted(&json!({ "paths": content }));
+        let media = &found["paths"]["content"]["application/octet-stream"];
+        assert_eq!(
+            media["schema"],
+            json!({"type": "string", "format": "binary"})
+        );
     }
 
     #[test]
