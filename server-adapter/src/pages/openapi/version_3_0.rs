@@ -52,6 +52,7 @@ fn visit(value: &mut Value, place: Place, schemas: &Value) {
             }
             if place == Place::Object {
                 describe_file(members);
+                extend_for_autorest(members);
             }
         }
         Value::Array(items) => items
@@ -146,6 +147,18 @@ fn describe_file(content: &mut Map<String, Value>) {
     }
 }
 
+/// Extends what `AutoRest` takes for something else: it returns a refusal as a result, and makes the parameters that operations share those of
+/// its client. The key alone is one.
+fn extend_for_autorest(object: &mut Map<String, Value>) {
+    let content = object.get("content");
+    if content.is_some_and(|content| content.get("application/problem+json").is_some()) {
+        object.insert("x-ms-error-response".to_owned(), json!(true));
+    }
+    if object.get("in").is_some_and(|place| *place == "header") {
+        object.insert("x-ms-parameter-location".to_owned(), json!("method"));
+    }
+}
+
 /// A value that may be null and is one of a list: null is in the list.
 fn allow_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = schema.get_mut("enum")
@@ -217,6 +230,26 @@ mod tests {
         let state = json!({"allOf": [{"$ref": "#/components/schemas/State"}], "nullable": true, "type": "string"});
         assert_eq!(properties["state"], state);
         assert_eq!(properties["row"]["type"], "object");
+    }
+
+    #[test]
+    fn refusals_are_errors_and_headers_are_of_their_operation() {
+        let document = json!({"components": {
+            "responses": {"NotFound": {"content": {"application/problem+json": {}}}, "Page": {"content": {"application/json": {}}}},
+            "parameters": {"apiKey": {"in": "query"}, "id": {"in": "header"}},
+        }});
+        let found = converted(&document);
+        let at = |path: &str| found.pointer(&format!("/components/{path}"));
+        assert_eq!(
+            at("responses/NotFound/x-ms-error-response"),
+            Some(&json!(true))
+        );
+        assert_eq!(at("responses/Page/x-ms-error-response"), None);
+        assert_eq!(
+            at("parameters/id/x-ms-parameter-location"),
+            Some(&json!("method"))
+        );
+        assert_eq!(at("parameters/apiKey/x-ms-parameter-location"), None);
     }
 
     #[test]
