@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use deskfleet::{
-    AdviceQuery, Engine, ManualClock, Metric, Paging, Record, StartupRecord, StatsRecord, Term,
-    Timestamp, TopQuery, Workspace, WorkspaceFilter, WorkspaceRowsQuery,
+    AdviceQuery, Engine, ManualClock, Metric, Paging, Record, StartupRecord, Statistic,
+    StatsRecord, Term, Timestamp, TopQuery, Workspace, WorkspaceFilter, WorkspaceRowsQuery,
 };
 
 const NOW: &str = "2026-11-20T08:00:00Z";
@@ -38,6 +38,62 @@ fn stats(instance: &str, user: &str, cpu: i32, at: Timestamp) -> StatsRecord {
         update_time: Some(at),
         ..StatsRecord::default()
     }
+}
+
+#[test]
+fn memory_is_made_of_any_two_of_its_fields() {
+    const GIB: i64 = 1 << 30;
+    let engine = engine(&clock());
+    for (instance, total, available, used) in [
+        ("both", Some(4 * GIB), Some(GIB), Some(2 * GIB)),
+        ("total", Some(4 * GIB), None, Some(3 * GIB)),
+        ("available", None, Some(GIB), Some(3 * GIB)),
+        ("used", None, None, Some(3 * GIB)),
+        ("least", Some(i64::MIN), None, Some(1)),
+        ("greatest", None, Some(i64::MAX), Some(1)),
+    ] {
+        let record = StatsRecord {
+            physical_memory: total,
+            available_physical_memory: available,
+            memory_in_use: used,
+            ..stats(instance, "jdoe", 1, NOW.parse().unwrap())
+        };
+        engine.record(record).unwrap();
+    }
+    engine.file_pending().unwrap();
+    let top = engine.query(&TopQuery::new(Metric::Memory)).unwrap();
+    let mut found: Vec<_> = top
+        .rows
+        .iter()
+        .map(|row| row.instance_id.as_str())
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, ["available", "both", "total"]);
+    let values: Vec<_> = top.rows.iter().map(|row| row.value.round()).collect();
+    assert_eq!(values, [75.0, 75.0, 75.0]);
+}
+
+#[test]
+fn last_value_is_of_the_days_that_are_asked_for() {
+    let engine = engine(&clock());
+    let now: Timestamp = NOW.parse().unwrap();
+    let last = |days: std::ops::Range<i64>| {
+        let mut query = TopQuery::new(Metric::Cpu);
+        query.statistic = Some(Statistic::Last);
+        query.from = Some(now.plus_seconds(-days.end * DAY));
+        query.to = Some(now.plus_seconds(-days.start * DAY));
+        let top = engine.query(&query).unwrap();
+        top.rows.first().map(|row| row.value)
+    };
+    for (days, cpu) in [(6, 90), (0, 10), (5, 80)] {
+        let record = stats("ws-1", "jdoe", cpu, now.plus_seconds(-days * DAY));
+        engine.record(record).unwrap();
+    }
+    engine.file_pending().unwrap();
+    assert_eq!(
+        [last(0..7), last(0..1), last(4..7)],
+        [Some(10.0), Some(10.0), None]
+    );
 }
 
 #[test]

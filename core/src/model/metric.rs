@@ -8,7 +8,8 @@ use super::{StartupRecord, StatsRecord};
 pub enum Metric {
     /// Processor load in percent: `processorInUse`.
     Cpu,
-    /// Physical memory in use in percent: 100 × (1 − `availablePhysicalMemory` ÷ `physicalMemory`).
+    /// Physical memory in use in percent: 100 × (1 − `availablePhysicalMemory` ÷ `physicalMemory`). Where a record lacks one of the two,
+    /// `memoryInUse` stands for it: as the difference of both.
     Memory,
     /// Used space of the root volume in percent, from `rootTotal` and `rootAvailable`.
     RootVolume,
@@ -148,12 +149,22 @@ pub(crate) enum Source {
     Double(usize),
     /// The percentage in use of two integer fields.
     Used { total: usize, available: usize },
+    /// The same, of which one field may be absent where the difference of both is in a third.
+    UsedOrDifference {
+        total: usize,
+        available: usize,
+        used: usize,
+    },
 }
 
 /// How each of [`Metric::OF_STATS`] is made.
 pub(crate) const SOURCES: [Source; Metric::OF_STATS.len()] = [
     Source::Percent(field("processorInUse")),
-    used("physicalMemory", "availablePhysicalMemory"),
+    Source::UsedOrDifference {
+        total: field("physicalMemory"),
+        available: field("availablePhysicalMemory"),
+        used: field("memoryInUse"),
+    },
     used("rootTotal", "rootAvailable"),
     used("userTotal", "userAvailable"),
     Source::Float(field("diskReads")),

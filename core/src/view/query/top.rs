@@ -185,8 +185,10 @@ fn value(
         return Ok(health_score(days, row.session)?.map(|score| (score, None)));
     };
     if statistic == Statistic::Last {
-        // The newest value of an instance that sent nothing in these days is too old.
-        let newest = row.value(metric).filter(|_| !days.is_empty());
+        let newest = row.stats.map(|newest| newest.order.0.day());
+        // Of days before that of the newest record no value is known to be the last.
+        let is_covered = newest.is_some_and(|newest| days.iter().any(|day| day.day == newest));
+        let newest = row.value(metric).filter(|_| is_covered);
         return Ok(newest.map(|value| (unstored(value), Some(1))));
     }
     let summary = summary(days, metric)?;

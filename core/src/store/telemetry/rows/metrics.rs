@@ -20,6 +20,18 @@ impl Rows {
             Source::Float(index) => cells.value(index).map(|bits| single(bits).into()),
             Source::Double(index) => cells.value(index).map(f64::from_bits),
             Source::Used { total, available } => used_percent(integer(total)?, integer(available)?),
+            Source::UsedOrDifference {
+                total,
+                available,
+                used,
+            } => match (integer(total), integer(available)) {
+                (Some(total), Some(available)) => used_percent(total, available),
+                (Some(total), None) => used_percent(total, total.checked_sub(integer(used)?)?),
+                (None, Some(available)) => {
+                    used_percent(available.checked_add(integer(used)?)?, available)
+                }
+                (None, None) => None,
+            },
         })
     }
 
