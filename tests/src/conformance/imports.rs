@@ -137,6 +137,7 @@ fn bulk_first_byte() -> Case {
         .call(bulk("application/octet-stream", format!("{one}\n")).gives(done()))
         .call(bulk("", "workSpId,state\nws-1,AVAILABLE").gives(done()))
         .call(bulk(NDJSON, format!("\u{feff}[{one}]")).gives(done()))
+        .call(bulk("", format!("\u{1e}{one}\n")).gives(done()))
 }
 
 /// A bad line does not affect the others; it is reported with the number of the line, or of the element in an array.

@@ -9,7 +9,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use crate::limits::CSV_CELLS_MAX;
 
 use super::fields::RecordFields;
-use super::names::{LineNames, Meaning, may_be_id, meaning};
+use super::names::{LineNames, Meaning, may_be_id, meaning, plain, shown};
 use super::{Gathered, Unreadable};
 
 /// Room for the cells of a line, to begin with.
@@ -376,6 +376,10 @@ fn row(line: u64, columns: &[Column], cells: Vec<Result<&str, String>>, into: &m
         let last = count.min(columns).max(1) as u64;
         return into.errors.add(line, Some(last), message);
     }
+    if let Some(id) = sums(columns, &cells) {
+        let message = format!("the line of {} sums up others, and is skipped", shown(id));
+        return into.warn_of_value(line, "sums", id, || message);
+    }
     let mut names = into.names_of(line);
     let mut fields = RecordFields::default();
     for ((number, column), cell) in (1..).zip(columns).zip(cells) {
@@ -388,6 +392,38 @@ fn row(line: u64, columns: &[Column], cells: Vec<Result<&str, String>>, into: &m
         }
     }
     into.add(line, 1, fields.finish());
+}
+
+/// What reports call a line that sums up the others, in the form of [`plain`].
+const SUMS: [&str; 6] = [
+    "average",
+    "grandtotal",
+    "subtotal",
+    "sum",
+    "total",
+    "totals",
+];
+
+/// The cell of the id in a line that sums up others, as the last one of a report: a word for sums, with numbers in columns that are no fields and
+/// nothing else. Of a desktop with that id the line says nothing.
+fn sums<'c>(columns: &[Column], cells: &[Result<&'c str, String>]) -> Option<&'c str> {
+    let mut id = None;
+    let mut has_number = false;
+    for (column, cell) in columns.iter().zip(cells) {
+        match (column.meaning, *cell.as_ref().ok()?) {
+            (_, "") => {}
+            (Meaning::Field(0), text) => id = Some(text),
+            (Meaning::Ignored | Meaning::Unknown, text) if is_number(text) => has_number = true,
+            _ => return None,
+        }
+    }
+    id.filter(|id| has_number && SUMS.contains(&plain(id.trim_end_matches(':')).as_str()))
+}
+
+/// Whether a cell is a number as spreadsheets format them.
+fn is_number(text: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_digit() || ".,' +-%$€\u{a0}".contains(char);
+    text.contains(|char: char| char.is_ascii_digit()) && text.chars().all(is_part)
 }
 
 /// Reads a cell; an error is a sentence without its full stop.

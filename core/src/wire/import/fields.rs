@@ -323,6 +323,8 @@ fn value(
 
 /// Reads a string.
 fn text(tokens: &mut Tokens<'_>) -> Read<Nullable<String>> {
+    // A string is read where it begins: after the white space that PowerShell writes before it.
+    tokens.peek();
     let start = tokens.remaining();
     if let Some(text) = tokens.string() {
         return Ok(Nullable::Value(text.into_owned()));

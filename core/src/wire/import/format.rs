@@ -36,7 +36,8 @@ pub(super) fn is_csv(
     Ok(match (text, declared) {
         ([], _) if undecided => None,
         (_, Declared::Csv) => Some(true),
-        ([] | [b'[' | b'{', ..], _) | (_, Declared::Json | Declared::Lines) => Some(false),
+        // A record separator begins each text of `jq --seq`.
+        ([] | [b'[' | b'{' | 0x1e, ..], _) | (_, Declared::Json | Declared::Lines) => Some(false),
         (_, Declared::Nothing) => Some(true),
     })
 }

@@ -261,7 +261,7 @@ pub(super) fn meaning(name: &str) -> Meaning {
 }
 
 /// A name without case and without what separates words: blanks, `_`, `-`, dots and brackets.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let separates = |char: &char| {
         matches!(char, '_' | '-' | '.' | '/' | '[' | ']' | '(' | ')') || char.is_whitespace()
     };

@@ -406,6 +406,36 @@ fn column_of_a_report_stands_for_a_field_that_the_record_lacks() {
 }
 
 #[test]
+fn line_that_sums_up_a_report_is_skipped_and_no_desktop_is() {
+    let text = "WorkspaceId,Billable Hours,Cost,UserName\n\
+        ws-1,20,3,ana\nTotal,20,\"$3.00\",\ngrand total:,\"1,020.5\",,\nTotal,,,\nTotal,20,,ana\nTotal,n/a,,\nws-total,20,,\n";
+    let gathered = read(Declared::Csv, text);
+    let found = values(&gathered);
+    let ids: Vec<_> = found
+        .iter()
+        .filter_map(|values| values.split('|').next())
+        .collect();
+    assert_eq!(ids, ["ws-1", "Total", "Total", "Total", "ws-total"]);
+    let warnings = [
+        "1: unknown column Cost",
+        "3: the line of Total sums up others, and is skipped",
+        "4: the line of grand total: sums up others, and is skipped",
+    ];
+    assert_eq!(messages(&gathered), warnings);
+}
+
+#[test]
+fn text_after_white_space_is_read_as_without() {
+    for space in ["", " ", "\r\n    "] {
+        let text = format!(
+            r#"{{"WorkspaceId":{space}"ws-1","WorkspaceProperties":{space}"@{{RunningMode=AUTO_STOP}}","WorkspaceTerminated":{space}"Yes"}}"#
+        );
+        let gathered = read(Declared::Json, &text);
+        assert_eq!(values(&gathered), ["ws-1|||||AUTO_STOP||||TERMINATED"]);
+    }
+}
+
+#[test]
 fn record_without_an_id_is_an_error_that_names_what_may_be_it() {
     for (record, end) in [
         (r#"{"State":"AVAILABLE","Id":"ws-1"}"#, "; is it Id?"),
