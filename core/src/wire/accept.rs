@@ -31,15 +31,21 @@ pub(super) fn best(headers: &HeaderMap, offered: &[&str]) -> usize {
     best.1
 }
 
-/// Whether the client prefers a stream of server-sent events to JSON.
+/// Whether the client prefers a stream of server-sent events to JSON. One that names both without a preference, as generated clients do, reads
+/// a body to its end: it gets JSON.
 pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    let stream = ranges_of(headers).find(|range| {
-        let (kind, subtype) = range.kind_and_subtype;
-        kind.eq_ignore_ascii_case("text") && subtype.eq_ignore_ascii_case("event-stream")
-    });
-    // The type must be named: a range such as `*/*` gives JSON.
-    stream.is_some_and(|range| {
-        range.quality > 0 && range.quality >= quality(headers, "application", "json")
+    let named = |kind: &str, subtype: &str| {
+        let mut ranges = ranges_of(headers);
+        let range = ranges.find(|range| {
+            let (k, s) = range.kind_and_subtype;
+            k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype)
+        });
+        range.map(|range| range.quality)
+    };
+    let json = named("application", "json");
+    named("text", "event-stream").is_some_and(|stream| match json {
+        Some(json) => stream > json,
+        None => stream > 0 && stream >= quality(headers, "application", "json"),
     })
 }
 
@@ -200,6 +206,25 @@ mod tests {
             &["é"],
         ] {
             assert!(!identity(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn events_are_streamed_where_json_is_not_named_as_well() {
+        for (value, streams) in [
+            ("text/event-stream", true),
+            ("Text/Event-Stream, */*", true),
+            ("text/event-stream, application/json;q=0.9", true),
+            ("text/event-stream, application/*", true),
+            ("text/event-stream;q=0", false),
+            ("text/event-stream;q=0.5, */*", false),
+            ("application/json, text/event-stream", false),
+            ("text/event-stream, application/json", false),
+            ("*/*", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, value.parse().unwrap());
+            assert_eq!(is_event_stream(&headers), streams, "{value}");
         }
     }
 
