@@ -404,8 +404,8 @@ pub(crate) fn batch_record<'a>(
     record: &mut RecordRef<'a>,
     warnings: &mut LineWarnings,
 ) -> Result<(), (Rejection, String)> {
-    let ignored = &mut |name: &str| {
-        let fields = bare
+    let ignored = &mut |stream: Option<Stream>, name: &str| {
+        let fields = stream
             .map_or(&[][..], Stream::fields)
             .iter()
             .map(|spec| spec.name);

@@ -78,6 +78,9 @@ fn read_members(text: &[u8], fields: &mut dyn Fields, other: OtherMember<'_>) ->
 pub(super) type OtherMember<'o> =
     &'o mut dyn FnMut(&str, bool, &mut Tokens<'_>) -> Option<Read<()>>;
 
+/// Takes the name of a member that is ignored.
+type Ignored<'i> = &'i mut dyn FnMut(Option<Stream>, &str);
+
 fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn Fields) {
     for (index, value) in values.into_iter().enumerate() {
         if let Some(value) = value {
@@ -87,12 +90,13 @@ fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn F
 }
 
 /// Reads the JSON object `text`, a record of a batch: `{"stats":{…}}`, or where `bare` names a stream, the members of its records as well.
-/// Resets `record` to the stream that is found. `unknown` gets the names of the members that are ignored.
+/// Resets `record` to the stream that is found. `unknown` gets the names of the members that are ignored, each with the stream of the record
+/// that it is in, or beside which it is.
 pub(crate) fn read_batch_record<'a>(
     text: &'a [u8],
     bare: Option<Stream>,
     record: &mut RecordRef<'a>,
-    unknown: &mut dyn FnMut(&str),
+    unknown: Ignored<'_>,
 ) -> Read<()> {
     if let Some(stream) = bare {
         let mut is_wrapped = false;
@@ -121,7 +125,7 @@ fn read_bare<'a>(
     stream: Stream,
     record: &mut RecordRef<'a>,
     is_wrapped: &mut bool,
-    unknown: &mut dyn FnMut(&str),
+    unknown: Ignored<'_>,
 ) -> Read<()> {
     *record = RecordRef::empty(stream);
     let (specs, values) = record.table_mut();
@@ -132,7 +136,7 @@ fn read_bare<'a>(
             *is_wrapped = true;
             return Some(Err(tokens.error("a record below the name of a stream")));
         }
-        unknown(name);
+        unknown(Some(stream), name);
         None
     };
     let read = read(text, |tokens| {
@@ -162,7 +166,7 @@ fn wrapped<'a>(
     tokens: &mut Tokens<'a>,
     bare: Option<Stream>,
     record: &mut RecordRef<'a>,
-    unknown: &mut dyn FnMut(&str),
+    unknown: Ignored<'_>,
 ) -> Read<()> {
     const EXPECTED: &str = "an object with one of stats, activity, startup, processes";
     open_object(tokens, EXPECTED)?;
@@ -173,7 +177,7 @@ fn wrapped<'a>(
         first = false;
         let name = tokens.name()?;
         let Some(stream) = named_stream(&name) else {
-            unknown(&name);
+            unknown(None, &name);
             let lower = name.to_ascii_lowercase();
             skip_member(tokens, others.contains(&lower), 2)
                 .map_err(|error| error.within(format_args!(".{lower}")))?;
@@ -202,7 +206,11 @@ fn wrapped<'a>(
         found = Some(stream);
         *record = RecordRef::empty(stream);
         let (specs, values) = record.table_mut();
-        object(tokens, specs, values, 2).map_err(in_stream)?;
+        let other: OtherMember<'_> = &mut |name, _, _| {
+            unknown(Some(stream), name);
+            None
+        };
+        object_and_others(tokens, specs, values, 2, other).map_err(in_stream)?;
     }
     if found.is_none() {
         let message = "no member is one of stats, activity, startup, processes; for records without the name of their stream, \

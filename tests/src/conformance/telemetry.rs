@@ -236,9 +236,14 @@ fn batch_of_broken_records() -> Case {
         for between in [",", ",\n"] {
             let records = [one(1), broken.to_owned(), one(2), one(3)];
             let body = format!("[{}]", records.join(between));
-            case = case.call(post(body).gives_json(
-                r#"{"accepted":3,"rejected":1,"errors":[{"line":2,"message":"«_»"}],"warnings":[]}"#,
-            ));
+            let warnings = if broken.contains("instanceId:") {
+                r#"{"line":2,"message":"unknown member instanceId:; did you mean instanceId?"}"#
+            } else {
+                ""
+            };
+            case = case.call(post(body).gives_json(format!(
+                r#"{{"accepted":3,"rejected":1,"errors":[{{"line":2,"message":"«_»"}}],"warnings":[{warnings}]}}"#
+            )));
         }
     }
     let cut = [r#"{"processes":{"processes":[{"processName":"a"},"#; 9].join("\n");

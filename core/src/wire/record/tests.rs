@@ -202,7 +202,7 @@ fn batch_record(
 ) -> Result<(Stream, Vec<String>), (String, String)> {
     let mut ignored = Vec::new();
     let mut record = RecordRef::empty(Stream::Stats);
-    let unknown = &mut |name: &str| ignored.push(name.to_owned());
+    let unknown = &mut |_: Option<Stream>, name: &str| ignored.push(name.to_owned());
     match read_batch_record(text.as_bytes(), bare, &mut record, unknown) {
         Ok(()) => Ok((record.stream(), ignored)),
         Err(error) => Err((error.0.path, error.0.found)),
@@ -221,7 +221,7 @@ fn record_of_a_batch_has_exactly_one_stream_and_other_members_are_ignored() {
         (
             r#"{"date":1.5,"STATS":{"other":1},"host":{"name":"x"}}"#,
             Stream::Stats,
-            "date host",
+            "date other host",
         ),
         (
             r#"{"activity":"x","processes":[],"stats":{}}"#,
