@@ -34,27 +34,29 @@ pub(super) fn best(headers: &HeaderMap, offered: &[&str]) -> usize {
 /// Whether the client prefers a stream of server-sent events to JSON. One that names both without a preference, as generated clients do, reads
 /// a body to its end: it gets JSON.
 pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    let named = |kind: &str, subtype: &str| {
-        let mut ranges = ranges_of(headers);
-        let range = ranges.find(|range| {
-            let (k, s) = range.kind_and_subtype;
-            k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype)
-        });
-        range.map(|range| range.quality)
-    };
-    let json = named("application", "json");
-    named("text", "event-stream").is_some_and(|stream| match json {
-        Some(json) => stream > json,
-        None => stream > 0 && stream >= quality(headers, "application", "json"),
-    })
+    let (stream_by, stream) = matching(headers, "text", "event-stream");
+    let (json_by, json) = matching(headers, "application", "json");
+    match (stream_by, json_by) {
+        (NAMED, NAMED) => stream > json,
+        (NAMED, _) => stream > 0 && stream >= json,
+        _ => false,
+    }
 }
+
+/// How specific a range is that names a media type as a whole.
+const NAMED: u8 = 3;
 
 /// The quality, in thousandths, of the most specific range that matches.
 fn quality(headers: &HeaderMap, kind: &str, subtype: &str) -> u16 {
+    matching(headers, kind, subtype).1
+}
+
+/// How specific the most specific range is that matches, 0 for none, and its quality.
+fn matching(headers: &HeaderMap, kind: &str, subtype: &str) -> (u8, u16) {
     let mut found = (0, 0);
     for range in ranges_of(headers) {
         let specific = match range.kind_and_subtype {
-            (k, s) if k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype) => 3,
+            (k, s) if k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype) => NAMED,
             (k, "*") if k.eq_ignore_ascii_case(kind) => 2,
             ("*", "*") => 1,
             _ => continue,
@@ -63,7 +65,7 @@ fn quality(headers: &HeaderMap, kind: &str, subtype: &str) -> u16 {
             found = (specific, range.quality);
         }
     }
-    found.1
+    found
 }
 
 struct Range<'h> {
