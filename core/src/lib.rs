@@ -114,6 +114,7 @@ pub use observer::TracingObserver;
 pub use observer::{Event, Observer};
 pub use store::disk::backends;
 pub use store::disk::backends::{SegmentFolder, StorageBackend};
+pub use store::disk::file::LockedFile;
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::actions::{ActionPage, ActionQuery, ActionsSince, Unattended};

@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('cluster', 'cluster', [CompletionResultType]::ParameterValue, 'Looks after the nodes of a fleet')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
             [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Writes a consistent copy of the store to a new file')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Puts a copy in the place of the store, and keeps the old one under a name with the time')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Gives unused pages of the store''s file back to the file system')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Prints the completions of a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Prints the manual page')
@@ -141,6 +142,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
+            [CompletionResult]::new('--create', '--create', [CompletionResultType]::ParameterName, 'Make the store where there is none')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -227,6 +229,14 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;backup' {
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;restore' {
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')

@@ -46,6 +46,9 @@ _deskfleet() {
             deskfleet,man)
                 cmd="deskfleet__subcmd__man"
                 ;;
+            deskfleet,restore)
+                cmd="deskfleet__subcmd__restore"
+                ;;
             deskfleet,serve)
                 cmd="deskfleet__subcmd__serve"
                 ;;
@@ -80,7 +83,7 @@ _deskfleet() {
 
     case "${cmd}" in
         deskfleet)
-            opts="-h -V --help --version serve config import export keys telemetry cluster check backup compact completions man"
+            opts="-h -V --help --version serve config import export keys telemetry cluster check backup restore compact completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -640,7 +643,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__keys__subcmd__issue)
-            opts="-h --name --scope --expires --data --config --set --help"
+            opts="-h --name --scope --expires --create --data --config --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -769,6 +772,43 @@ _deskfleet() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__restore)
+            opts="-h --data --config --set --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --data)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

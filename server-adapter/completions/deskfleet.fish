@@ -35,6 +35,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "telemetry" -d '
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "cluster" -d 'Looks after the nodes of a fleet'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Writes a consistent copy of the store to a new file'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "restore" -d 'Puts a copy in the place of the store, and keeps the old one under a name with the time'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "compact" -d 'Gives unused pages of the store\'s file back to the file system'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "completions" -d 'Prints the completions of a shell'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "man" -d 'Prints the manual page'
@@ -121,6 +122,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_see
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l create -d 'Make the store where there is none'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
@@ -171,6 +173,10 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l data -d '
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand restore" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand restore" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand restore" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r

@@ -58,7 +58,7 @@ mod state;
 use deskfleet::locks;
 
 pub use backups::sent_copies::SentCopies;
-pub use backups::{Backup, Backups};
+pub use backups::{Backup, BackupError, BackupState, Backups};
 pub use clients::{PageTokens, Problem, RepeatedToken, api_key, read_api_key, visible};
 #[cfg(feature = "tls")]
 pub use connection::tls::{Tls, read_certificates, read_key, read_roots};

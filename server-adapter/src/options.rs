@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use deskfleet::settings;
-use deskfleet::settings::Form::{Bytes, Count, Text, Time};
+use deskfleet::settings::Form::{Bytes, Count, Names, Text, Time};
 
 use crate::backups::Backups;
 use crate::backups::sent_copies::SentCopies;
@@ -18,6 +18,7 @@ use crate::log::access_log::{AccessLog, LogFormat};
 use crate::metrics::Metrics;
 use crate::request::cors::is_origin;
 use crate::request::hosts::is_host_name;
+use crate::request::operation::Operation;
 
 /// The most connections that may be configured.
 const CONNECTIONS_MAX: u64 = 1 << 20;
@@ -89,6 +90,11 @@ settings! {
         pub proxied: bool = false;
         /// The form of the access log, a line for each request: `text`, `json` for one object a line, or `off`.
         pub log_format: LogFormat as "log.format" = LogFormat::Text;
+        /// Operations whose requests have no line in the access log, by the operation ids of `/openapi.json`. They are counted in the
+        /// metrics all the same.
+        pub log_except: Vec<String> as "log.except" = Vec::new(), Names("operation ids such as \"postStats\"", operation_ids);
+        /// Whether only requests that were refused or failed have a line: those with a status of 400 and above.
+        pub log_errors_only: bool as "log.errors_only" = false;
         /// The origins whose pages may read responses in a browser, `scheme://host[:port]` as the browser sends them. Others get no
         /// CORS header.
         pub cors_origins: Vec<String> as "cors.origins" = Vec::new(), Text("origins such as \"https://console.example.com\"", is_origin);
@@ -109,6 +115,11 @@ settings! {
             pub slow_reads_give_way: bool = false;
         }
     }
+}
+
+/// The operation ids of all operations.
+fn operation_ids() -> Vec<&'static str> {
+    Operation::all().map(Operation::label).collect()
 }
 
 /// By default a source may have one connection in this many, and at least [`SOURCE_LEAST`]: thousands of agents behind one address.
@@ -159,6 +170,8 @@ impl ServerOptions {
             bad_keys_per_minute: new.bad_keys_per_minute,
             keyless_bytes_per_second: new.keyless_bytes_per_second,
             log_format: new.log_format,
+            log_except: new.log_except.clone(),
+            log_errors_only: new.log_errors_only,
             cors_origins: new.cors_origins.clone(),
             tls: match (&self.tls, &new.tls) {
                 (Some(_), Some(new)) => Some(new.clone()),

@@ -176,9 +176,12 @@ fn maintenance_commands_create_no_store() {
         "compact",
         "keys list",
         "keys revoke 1",
+        "keys issue --name n --scope read",
     ] {
         assert!(place.fails(line, 1).contains("no store"), "{line}");
     }
+    let message = place.fails("keys issue --name n --scope read --data mistyped.redb", 1);
+    assert!(message.contains("--create"), "{message}");
     assert!(
         place
             .fails("import missing.json", 1)
@@ -216,7 +219,10 @@ fn first_key_is_printed_once_and_accepted() {
 fn serve_on_a_public_address_requires_a_key() {
     let place = Place::new();
     let message = place.fails("serve --listen 0.0.0.0:0", 1);
-    assert!(message.contains("keys issue"), "{message}");
+    assert!(
+        message.contains("keys issue") && message.contains("--create"),
+        "{message}"
+    );
     assert!(!message.contains("dfk_"));
     assert!(
         place
@@ -226,7 +232,7 @@ fn serve_on_a_public_address_requires_a_key() {
     let left = std::fs::read_dir(place.0.path()).unwrap().count();
     assert_eq!(left, 0, "no store and no first key was made");
 
-    place.done("keys issue --name admin --scope admin");
+    place.done("keys issue --name admin --scope admin --create");
     let refused = place.fails("keys revoke 1", 1);
     assert!(
         refused.contains("--force") && refused.contains("?force=true"),
@@ -248,7 +254,8 @@ fn serve_on_a_public_address_requires_a_key() {
 #[test]
 fn keys_commands_issue_list_and_revoke() {
     let place = Place::new();
-    let issued = place.run("keys issue --name desk --scope read --scope act --expires 2999-01-01");
+    let issued =
+        place.run("keys issue --name desk --scope read --scope act --expires 2999-01-01 --create");
     let path = std::fs::canonicalize(place.file("deskfleet.redb")).unwrap();
     let made = format!("There was no store {}; it is made now.\n", path.display());
     assert!(err(&issued).starts_with(&made), "{}", err(&issued));

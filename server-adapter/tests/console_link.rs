@@ -119,7 +119,10 @@ fn link_is_printed_with_the_first_key_and_signs_in() {
 #[test]
 fn link_is_printed_on_a_terminal_whenever_the_server_starts() {
     let folder = tempfile::tempdir().unwrap();
-    crate::load::done(folder.path(), "keys issue --name admin --scope admin");
+    crate::load::done(
+        folder.path(),
+        "keys issue --name admin --scope admin --create",
+    );
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();

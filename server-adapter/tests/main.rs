@@ -23,6 +23,7 @@ mod cors;
 mod crowd;
 mod damage;
 mod dashboard;
+mod day_two;
 mod events;
 mod events_http2;
 mod events_kill;

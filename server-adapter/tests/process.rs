@@ -294,5 +294,10 @@ fn command_beside_a_running_server_names_no_address_that_it_does_not_know() {
         assert_ne!(output.status.code(), Some(0), "{line}");
         assert!(message.contains("http://HOST:PORT"), "{line}: {message}");
         assert!(!message.contains("8080"), "{line}: {message}");
+        let configured = format!("{line} --set server.listen=127.0.0.1:9100");
+        let output = command(place.path(), &configured).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        let knows = message.contains("http://127.0.0.1:9100");
+        assert!(knows, "{configured}: {message}");
     }
 }

@@ -343,7 +343,7 @@ fn dry_run_prints_the_mapping_and_writes_nothing() {
     let message = checked();
     assert!(message.contains(lines), "{message}");
     assert!(!folder.path().join("deskfleet.redb").exists());
-    done(folder.path(), "keys issue --name a --scope admin");
+    done(folder.path(), "keys issue --name a --scope admin --create");
     let message = checked();
     assert!(message.contains(lines), "{message}");
     let listed = done(folder.path(), "export workspaces");

@@ -222,6 +222,19 @@ pub trait Settings {
     fn visit(&mut self, name: &str, form: Form, text: &'static str, visitor: &mut Visitor<'_>);
 }
 
+/// Groups of one kind, counted from 1: the settings of the first in `webhooks` are `webhooks.1.url` and the others of its kind. Setting a
+/// name adds no group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups<T>(pub Vec<T>);
+
+impl<T: Settings> Settings for Groups<T> {
+    fn visit(&mut self, name: &str, form: Form, text: &'static str, visitor: &mut Visitor<'_>) {
+        for (number, group) in (1..).zip(&mut self.0) {
+            group.visit(&name_in(name, &number.to_string()), form, text, visitor);
+        }
+    }
+}
+
 impl<T: SettingType> Settings for T {
     fn visit(&mut self, name: &str, form: Form, text: &'static str, visitor: &mut Visitor<'_>) {
         visitor(Setting {
@@ -264,7 +277,8 @@ pub fn set(settings: &mut dyn Settings, name: &str, value: &Value) -> Result<(),
     each(settings, &mut |mut setting| {
         if setting.name == name {
             done = setting.set(value);
-            expected = Some(setting.expected());
+            let hint = setting.form.hint(value).unwrap_or_default();
+            expected = Some(setting.expected() + &hint);
         } else if !group.is_empty() && setting.name.starts_with(&group) {
             done = *value == Value::Group;
             expected = Some("a group of settings".to_owned());

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::amount::{self, SIZES, TIMES};
+use crate::nearest::nearest;
 
 /// The value of a setting. `Display` writes it as TOML and as JSON do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub enum Form {
     Time(u64, u64),
     /// Text, or a list of texts, for each of which the function returns true. The first says what it looks like.
     Text(&'static str, fn(&str) -> bool),
+    /// One of the names that the function returns, or a list of some of them. The first says what they are.
+    Names(&'static str, fn() -> Vec<&'static str>),
 }
 
 impl Form {
@@ -87,7 +90,7 @@ impl Form {
         let text = match self {
             Self::Time(..) => amount::sum(number, TIMES),
             Self::Bytes(..) => amount::multiple(number, SIZES),
-            Self::Any | Self::Count(..) | Self::Text(..) => None,
+            Self::Any | Self::Count(..) | Self::Text(..) | Self::Names(..) => None,
         };
         text.map_or(Value::Number(number), Value::Text)
     }
@@ -97,7 +100,7 @@ impl Form {
             Self::Count(least, most) | Self::Bytes(least, most) | Self::Time(least, most) => {
                 (least, most)
             }
-            Self::Any | Self::Text(..) => (0, u64::MAX),
+            Self::Any | Self::Text(..) | Self::Names(..) => (0, u64::MAX),
         }
     }
 
@@ -106,7 +109,7 @@ impl Form {
         let what = match self {
             Self::Bytes(..) => "bytes such as 65536 or \"64 KiB\"",
             Self::Time(..) => "seconds such as 90, or a time such as \"1m30s\"",
-            Self::Any | Self::Count(..) | Self::Text(..) => "a whole number",
+            Self::Any | Self::Count(..) | Self::Text(..) | Self::Names(..) => "a whole number",
         };
         match self.bounds() {
             (0, u64::MAX) => what.to_owned(),
@@ -119,6 +122,7 @@ impl Form {
     pub(super) fn takes(self, text: &str) -> bool {
         match self {
             Self::Text(_, takes) => takes(text),
+            Self::Names(_, names) => names().contains(&text),
             Self::Any | Self::Count(..) | Self::Bytes(..) | Self::Time(..) => true,
         }
     }
@@ -126,8 +130,25 @@ impl Form {
     /// The texts that it takes, for people; `what` where it takes all.
     pub(super) fn texts(self, what: &str) -> String {
         match self {
-            Self::Text(message, _) => message.to_owned(),
+            Self::Text(message, _) | Self::Names(message, _) => message.to_owned(),
             Self::Any | Self::Count(..) | Self::Bytes(..) | Self::Time(..) => what.to_owned(),
         }
+    }
+
+    /// What to add for people about a `value` that was refused for an unknown name: the name, and the nearest one.
+    pub(super) fn hint(self, value: &Value) -> Option<String> {
+        let Self::Names(_, names) = self else {
+            return None;
+        };
+        let texts = match value {
+            // The command line has no other form of a list.
+            Value::Text(text) => text.split(',').map(str::trim).collect(),
+            Value::List(texts) => texts.iter().map(String::as_str).collect(),
+            Value::Boolean(_) | Value::Number(_) | Value::Other(_) | Value::Group => Vec::new(),
+        };
+        let known = names();
+        let unknown = texts.into_iter().find(|text| !known.contains(text))?;
+        let meant = nearest(unknown, known)?;
+        Some(format!("; for \"{unknown}\" did you mean \"{meant}\"?"))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
-use deskfleet::{Engine, Timestamp, error_chain};
+use deskfleet::{Engine, EngineError, ErrorKind, Timestamp, error_chain};
 use serde::Serialize;
 
 use crate::locks::{lock, try_lock};
@@ -22,6 +22,9 @@ const NAME_PAUSE: Duration = Duration::from_millis(1);
 /// The prefix and the suffix of the name of a copy. An incomplete copy has another suffix.
 const PREFIX: &str = "deskfleet-";
 const SUFFIX: &str = ".redb";
+/// What is added to the name of a copy in which a check found problems. One such copy is kept: where the store itself is damaged, there is no
+/// better one.
+const DAMAGED_SUFFIX: &str = ".damaged";
 
 /// Receives a line about each copy that was written or failed.
 type Said = Box<dyn Fn(&str) + Send + Sync>;
@@ -35,6 +38,53 @@ struct Inner {
     message: Said,
     /// Locked while a copy is written.
     writing: Mutex<()>,
+    /// The copies that are kept; `None` for all.
+    newest_kept: Mutex<Option<usize>>,
+    state: Mutex<BackupState>,
+}
+
+/// How the last backups went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupState {
+    /// When the newest good copy began: at first that of the folder, then the last one that was written and checked.
+    pub last_ok: Option<Timestamp>,
+    /// Why the last attempt failed; `None` once one has succeeded.
+    pub last_error: Option<String>,
+    /// Attempts that failed since the start.
+    pub failures: u64,
+}
+
+/// Why there is no copy.
+#[derive(Debug)]
+pub struct BackupError {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl BackupError {
+    /// The kind of error, as of the engine.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for BackupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BackupError {}
+
+impl From<EngineError> for BackupError {
+    fn from(error: EngineError) -> Self {
+        Self {
+            kind: error.kind(),
+            message: error_chain(&error),
+        }
+    }
 }
 
 /// A complete copy.
@@ -67,33 +117,45 @@ impl Backups {
             use rustix::fs::{Access, access};
             access(&folder, Access::WRITE_OK | Access::EXEC_OK)?;
         }
-        Ok(Self(Arc::new(Inner {
+        let backups = Self(Arc::new(Inner {
             folder,
             message: Box::new(message),
             writing: Mutex::new(()),
-        })))
+            newest_kept: Mutex::default(),
+            state: Mutex::default(),
+        }));
+        let newest = backups.0.copies()?.pop_last();
+        lock(&backups.0.state).last_ok = newest.map(|(at, _)| at);
+        Ok(backups)
     }
 
-    /// Writes a copy of the store, after the one in progress. It takes time in proportion to the store.
+    /// From now on each good copy removes older ones, so that `newest` are left; `None` keeps all.
+    pub fn keep(&self, newest: Option<usize>) {
+        *lock(&self.0.newest_kept) = newest;
+    }
+
+    /// How the last backups went.
+    #[must_use]
+    pub fn state(&self) -> BackupState {
+        lock(&self.0.state).clone()
+    }
+
+    /// Writes a copy of the store, after the one in progress, and reads all of it again. It takes time in proportion to the store.
     ///
     /// # Errors
     ///
-    /// As [`Engine::backup`].
-    pub fn write(&self, engine: &Engine) -> deskfleet::Result<Backup> {
+    /// As [`Engine::backup`]; [`ErrorKind::LowDisk`] without room for a copy, and [`ErrorKind::StorageUnavailable`] for one that is not
+    /// whole.
+    pub fn write(&self, engine: &Engine) -> Result<Backup, BackupError> {
         let _writing = lock(&self.0.writing);
-        self.0.write(engine)
+        self.0.write_and_report(engine)
     }
 
     /// The same; `None` while another copy is in progress.
     #[must_use]
-    pub fn try_write(&self, engine: &Engine) -> Option<deskfleet::Result<Backup>> {
+    pub fn try_write(&self, engine: &Engine) -> Option<Result<Backup, BackupError>> {
         let _writing = try_lock(&self.0.writing)?;
-        Some(self.0.write(engine))
-    }
-
-    /// Whether this many bytes are free in the folder; also true if that is unknown.
-    pub(crate) fn has_room(&self, bytes: u64) -> bool {
-        has_room(&self.0.folder, bytes)
+        Some(self.0.write_and_report(engine))
     }
 
     /// Waits for the copy in progress.
@@ -107,21 +169,8 @@ impl Backups {
     ///
     /// When the folder cannot be read.
     pub fn list(&self) -> io::Result<Vec<Backup>> {
-        let mut newest = BTreeSet::new();
-        for entry in std::fs::read_dir(&self.0.folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let Some((at, file)) = name.to_str().and_then(|name| Some((time(name)?, name))) else {
-                continue;
-            };
-            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                newest.insert((at, file.to_owned()));
-            }
-            if newest.len() > LISTED_MAX {
-                newest.pop_first();
-            }
-        }
-        let found = newest.into_iter().rev().filter_map(|(at, file)| {
+        let newest = self.0.copies()?.into_iter().rev().take(LISTED_MAX);
+        let found = newest.filter_map(|(at, file)| {
             // The file may have been removed by now.
             let bytes = self.0.bytes(&file).ok()?;
             Some(Backup { file, bytes, at })
@@ -141,26 +190,122 @@ pub(crate) fn has_room(folder: &Path, bytes: u64) -> bool {
 }
 
 impl Inner {
-    fn write(&self, engine: &Engine) -> deskfleet::Result<Backup> {
-        let (at, name) = new_name(engine, &self.folder);
-        let path = self.folder.join(&name);
-        let written = engine.backup(&path);
+    fn write_and_report(&self, engine: &Engine) -> Result<Backup, BackupError> {
+        let (at, file) = new_name(engine, &self.folder);
+        let path = self.folder.join(&file);
+        let written = self.write(engine, &path);
+        let mut state = lock(&self.state);
+        match &written {
+            Ok(()) => {
+                state.last_ok = Some(at);
+                state.last_error = None;
+            }
+            Err(error) => {
+                state.last_error = Some(error.to_string());
+                state.failures += 1;
+            }
+        }
+        drop(state);
         match &written {
             Ok(()) => (self.message)(&format!("Backup: {}", path.display())),
-            Err(error) => (self.message)(&format!(
-                "No backup {}: {}",
-                path.display(),
-                error_chain(error)
-            )),
+            Err(error) => (self.message)(&format!("No backup {}: {error}", path.display())),
         }
         written?;
+        self.remove_older(&file);
         // The file may have been moved away by now.
-        let bytes = self.bytes(&name).unwrap_or_default();
-        Ok(Backup {
-            file: name,
-            bytes,
-            at,
+        let bytes = self.bytes(&file).unwrap_or_default();
+        Ok(Backup { file, bytes, at })
+    }
+
+    fn write(&self, engine: &Engine, path: &Path) -> Result<(), BackupError> {
+        // Copies are refused before the store lacks space: without `newest_kept` they have no other bound.
+        let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
+            + engine.config().limits.free_bytes_min;
+        if !has_room(&self.folder, needed) {
+            return Err(BackupError {
+                kind: ErrorKind::LowDisk,
+                message: format!(
+                    "{} has less than the {needed} free bytes that another copy needs; remove older copies",
+                    self.folder.display()
+                ),
+            });
+        }
+        engine.backup(path)?;
+        self.verify(path)
+    }
+
+    /// Reads all of a copy; one that is not whole gets a name that is not that of a copy.
+    fn verify(&self, path: &Path) -> Result<(), BackupError> {
+        let problem = match Engine::check_file(path) {
+            Ok(report) => report.problems.into_iter().next(),
+            Err(error) => Some(error_chain(&error)),
+        };
+        let Some(problem) = problem else {
+            return Ok(());
+        };
+        Err(BackupError {
+            kind: ErrorKind::StorageUnavailable,
+            message: format!(
+                "the copy is damaged: {problem}; it is kept as {}. Check the disk, and the store: stop the server and run `deskfleet check`",
+                self.set_aside(path).display()
+            ),
         })
+    }
+
+    /// Renames a damaged copy, over an earlier one; returns its path.
+    fn set_aside(&self, path: &Path) -> PathBuf {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
+        for entry in entries.filter_map(Result::ok) {
+            let name = entry.file_name();
+            let copy = name
+                .to_str()
+                .and_then(|name| name.strip_suffix(DAMAGED_SUFFIX));
+            if copy.is_some_and(|copy| time(copy).is_some()) {
+                // One that stays only takes space.
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(DAMAGED_SUFFIX);
+        let renamed = std::fs::rename(path, &aside);
+        renamed.map_or_else(|_| path.to_owned(), |()| aside.into())
+    }
+
+    /// Removes the oldest copies, so that as many as are kept are left. `newest` stays whatever its time: the clock may have been set back.
+    fn remove_older(&self, newest: &str) {
+        let Some(kept) = *lock(&self.newest_kept) else {
+            return;
+        };
+        // A folder that cannot be read keeps its copies; the next backup tries again.
+        let mut copies = self.copies().unwrap_or_default();
+        copies.retain(|(_, file)| file != newest);
+        while copies.len() >= kept.max(1)
+            && let Some((_, file)) = copies.pop_first()
+        {
+            let path = self.folder.join(file);
+            if let Err(error) = std::fs::remove_file(&path) {
+                let path = path.display();
+                (self.message)(&format!(
+                    "The older backup {path} cannot be removed: {error}"
+                ));
+            }
+        }
+    }
+
+    /// The times and names of the complete copies, oldest first.
+    fn copies(&self) -> io::Result<BTreeSet<(Timestamp, String)>> {
+        let mut copies = BTreeSet::new();
+        for entry in std::fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if let Some(name) = name.to_str()
+                && let Some(at) = time(name)
+                && entry.file_type().is_ok_and(|kind| kind.is_file())
+            {
+                copies.insert((at, name.to_owned()));
+            }
+        }
+        Ok(copies)
     }
 
     fn bytes(&self, file: &str) -> io::Result<u64> {
@@ -214,6 +359,50 @@ mod tests {
         ] {
             assert_eq!(time(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn damaged_copy_is_set_aside_over_the_one_before_and_is_no_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let backups = Backups::new(folder.path().to_owned(), |_| {}).unwrap();
+        for second in 1..=2 {
+            let name = format!("deskfleet-2026-11-20T08-00-0{second}.000Z.redb");
+            let path = folder.path().join(&name);
+            std::fs::write(&path, "no store").unwrap();
+            let error = backups.0.verify(&path).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
+            let message = error.to_string();
+            assert!(message.contains(&format!("{name}.damaged")), "{message}");
+        }
+        assert_eq!(backups.list().unwrap(), []);
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["deskfleet-2026-11-20T08-00-02.000Z.redb.damaged"]);
+    }
+
+    #[test]
+    fn oldest_copies_are_removed_but_never_the_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |hour: u8| format!("deskfleet-2026-11-20T0{hour}-00-00.000Z.redb");
+        for hour in 1..=4 {
+            std::fs::write(folder.path().join(name(hour)), "copy").unwrap();
+        }
+        let backups = Backups::new(folder.path().to_owned(), |_| {}).unwrap();
+        let newest = backups.state().last_ok.unwrap();
+        assert_eq!(newest.to_string(), "2026-11-20T04:00:00Z");
+        let left = || -> Vec<_> {
+            let listed = backups.list().unwrap().into_iter();
+            listed.map(|backup| backup.file).collect()
+        };
+        backups.0.remove_older(&name(4));
+        assert_eq!(left().len(), 4, "all are kept");
+        backups.keep(Some(3));
+        backups.0.remove_older(&name(4));
+        assert_eq!(left(), [name(4), name(3), name(2)]);
+        backups.keep(Some(1));
+        // The clock was set back before it was written.
+        backups.0.remove_older(&name(2));
+        assert_eq!(left(), [name(2)]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use deskfleet::{Scope, Timestamp};
 
 use super::configuration::{Overrides, is_node_name};
@@ -99,6 +99,18 @@ pub(crate) enum Command {
         #[command(flatten)]
         store: StoreFile,
     },
+    /// Puts a copy in the place of the store, and keeps the old one under a name with the time
+    ///
+    /// The copy is checked first. The new file has the owner and the mode of the old one. Stop the server before.
+    #[command(after_help = "Example:\n  \
+        deskfleet restore backups/deskfleet-2026-11-20T08-00-00.000Z.redb --data /var/lib/deskfleet/deskfleet.redb")]
+    Restore {
+        /// A copy that a server or `deskfleet backup` has written; it stays as it is
+        #[arg(value_name = "COPY", value_hint = ValueHint::FilePath)]
+        copy: PathBuf,
+        #[command(flatten)]
+        store: StoreFile,
+    },
     /// Gives unused pages of the store's file back to the file system
     Compact {
         #[command(flatten)]
@@ -131,6 +143,9 @@ pub(crate) enum KeysCommand {
         /// Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire
         #[arg(long, value_name = "TIME")]
         expires: Option<Timestamp>,
+        /// Make the store where there is none
+        #[arg(long)]
+        create: bool,
         #[command(flatten)]
         store: StoreFile,
     },
@@ -235,6 +250,7 @@ impl Command {
             Self::Export(args) => args.store.overrides(),
             Self::Check { store }
             | Self::Backup { store, .. }
+            | Self::Restore { store, .. }
             | Self::Compact { store }
             | Self::Keys(
                 KeysCommand::Issue { store, .. }
@@ -318,11 +334,13 @@ mod tests {
 
     #[test]
     fn every_option_of_a_new_key() {
-        let line = "keys issue --name n --scope read --scope ACT --expires 2027-01-31 --data d";
+        let line =
+            "keys issue --name n --scope read --scope ACT --expires 2027-01-31 --create --data d";
         let expected = KeysCommand::Issue {
             name: "n".to_owned(),
             scopes: vec![Scope::Read, Scope::Act],
             expires: Some("2027-01-31".parse().unwrap()),
+            create: true,
             store: StoreFile::new("d"),
         };
         assert_eq!(parsed(line).unwrap(), Command::Keys(expected));

@@ -14,7 +14,7 @@ use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, say};
 use super::progress_line::ProgressLine;
-use super::store::{self, must_exist, open_read_only, open_to_change};
+use super::store::{self, must_exist_or_be_created, open_read_only, open_to_change};
 
 pub(crate) fn run(args: &ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
@@ -37,8 +37,7 @@ fn into_store(
 ) -> Result<Vec<u8>, Failure> {
     let into = store::file(configuration)?;
     if !create {
-        must_exist(into)
-            .map_err(|failure| Failure(format!("{failure}, or make one with --create")))?;
+        must_exist_or_be_created(into)?;
     }
     let when_locked = format!(
         "If that is a running server, import through it:\n  \

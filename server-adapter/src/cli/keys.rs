@@ -5,7 +5,7 @@ use deskfleet::NewKey;
 use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, data_json, say};
-use super::store::{file, open_existing, open_read_only, open_to_change};
+use super::store::{file, must_exist_or_be_created, open_existing, open_read_only, open_to_change};
 
 const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
     curl -H \"X-Api-Key: $ADMIN_KEY\" http://HOST:PORT/operator/keys\n\
@@ -13,9 +13,17 @@ const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
     or -X DELETE and the key's id as a last segment to revoke one.";
 
 /// Prints the secret alone on standard output, so that it can go straight to where it is kept.
-pub(crate) fn issue(key: NewKey, configuration: &Configuration) -> Result<(), Failure> {
+pub(crate) fn issue(
+    key: NewKey,
+    create: bool,
+    configuration: &Configuration,
+) -> Result<(), Failure> {
     let file = file(configuration)?;
     let is_new = !file.exists();
+    // With a log the command needs no file.
+    if !create && configuration.settings.cluster.log.is_none() {
+        must_exist_or_be_created(file)?;
+    }
     let engine = open_to_change(configuration, file, WHEN_LOCKED)?;
     if is_new && file.exists() {
         let path = std::path::absolute(file);

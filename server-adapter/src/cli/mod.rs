@@ -32,6 +32,7 @@ mod output;
 mod parquet;
 mod progress_line;
 mod reload;
+mod restore;
 mod serve;
 mod server_args;
 mod server_url;
@@ -48,12 +49,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use deskfleet::NewKey;
-use deskfleet_server::LogQueue;
+use deskfleet_server::{LogFormat, LogQueue};
 
 use self::args::{Command, KeysCommand};
 use self::configuration::Configuration;
 use self::failure::Failure;
-use self::output::{data, log, say};
+use self::output::{data, say};
 
 /// Time for the last log lines of a server.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -65,19 +66,24 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(error) => return print(&error),
     };
     let loaded = command.overrides().as_ref().map(Configuration::load);
+    let serves = matches!(command, Command::Serve(_));
     let configuration = match loaded.transpose() {
         Ok(configuration) => configuration.unwrap_or_default(),
+        Err(invalid) if serves && invalid.log_format == LogFormat::Json => {
+            log_error(LogFormat::Json, &invalid.to_string());
+            return ExitCode::from(2);
+        }
         Err(invalid) => {
             say!("{invalid}");
             return ExitCode::from(2);
         }
     };
-    let serves = matches!(command, Command::Serve(_));
+    let log_format = configuration.settings.server.log_format;
     let done = signals::ignore_file_limits()
         .map_err(|error| Failure::caused("cannot catch signals", &error))
         .and_then(|()| run(command, &configuration));
     match &done {
-        Err(failure) if serves => log!("deskfleet: {failure}"),
+        Err(failure) if serves => log_error(log_format, &format!("deskfleet: {failure}")),
         Err(failure) => say!("deskfleet: {failure}"),
         Ok(()) => {}
     }
@@ -88,6 +94,14 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// Logs why a server ends, in the form of its other lines.
+fn log_error(format: LogFormat, message: &str) {
+    let log = LogQueue::stderr();
+    log.set_json(format == LogFormat::Json);
+    log.error(message);
+    log.flush(LAST_WORDS);
 }
 
 /// Prints help and version on standard output, what is wrong with the arguments on standard error.
@@ -116,6 +130,7 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
         Command::Cluster(command) => cluster::run(command),
         Command::Check { .. } => store::check(configuration),
         Command::Backup { destination, .. } => store::backup(&destination, configuration),
+        Command::Restore { copy, .. } => restore::run(&copy, configuration),
         Command::Compact { .. } => store::compact(configuration),
     }
 }
@@ -126,6 +141,7 @@ fn run_keys(command: KeysCommand, configuration: &Configuration) -> Result<(), F
             name,
             scopes,
             expires,
+            create,
             ..
         } => {
             let key = NewKey {
@@ -133,7 +149,7 @@ fn run_keys(command: KeysCommand, configuration: &Configuration) -> Result<(), F
                 scopes: scopes.into_iter().collect(),
                 expires,
             };
-            keys::issue(key, configuration)
+            keys::issue(key, create, configuration)
         }
         KeysCommand::List { .. } => keys::list(configuration),
         KeysCommand::Revoke { id, force, .. } => keys::revoke(id, force, configuration),

@@ -7,7 +7,8 @@ use deskfleet::locks::lock;
 use deskfleet::settings::{Value, values};
 use deskfleet_server::{ServerHandle, ServerOptions};
 
-use super::configuration::{Configuration, Settings, shown};
+use super::backups::BackupHandle;
+use super::configuration::{BackupSettings, Configuration, Settings, shown};
 use super::output::log;
 
 /// The configuration in force.
@@ -15,6 +16,7 @@ use super::output::log;
 struct InForce {
     configuration: Configuration,
     server: ServerHandle,
+    backups: BackupHandle,
 }
 
 /// Loads the configuration again each time that the result is called. That does not wait: reading a file can take long, so each time has
@@ -22,10 +24,12 @@ struct InForce {
 pub(crate) fn requests(
     configuration: Configuration,
     server: ServerHandle,
+    backups: BackupHandle,
 ) -> impl Fn() + Send + use<> {
     let in_force = Arc::new(Mutex::new(InForce {
         configuration,
         server,
+        backups,
     }));
     move || {
         let in_force = Arc::clone(&in_force);
@@ -68,7 +72,13 @@ impl InForce {
             log!("deskfleet: the configuration stays as it was: {error}");
             return;
         }
+        let backups = BackupSettings {
+            folder: settings.backups.folder.clone(),
+            ..wanted.settings.backups
+        };
+        self.backups.reload(&backups);
         let reloaded = Settings {
+            backups,
             server,
             tls,
             ..settings.clone()

@@ -11,7 +11,9 @@ use deskfleet::{
     error_chain,
 };
 use deskfleet_server::demo::{self, DemoClock};
-use deskfleet_server::{LogQueue, Metrics, SentCopies, Server, ServerOptions, listen, stderr_log};
+use deskfleet_server::{
+    LogFormat, LogQueue, Metrics, SentCopies, Server, ServerOptions, listen, stderr_log,
+};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -43,8 +45,10 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     let settings = &configuration.settings;
+    // Lines before the server runs, and those about why it does not, are in its form too.
+    LogQueue::stderr().set_json(settings.server.log_format == LogFormat::Json);
     let listen = address(&settings.listen)?;
-    let backups = settings.backups.as_deref().map(backups::into).transpose()?;
+    let backups = backups::from_settings(&settings.backups)?;
     let tls = settings.tls.read();
     let tls = tls.map_err(|error| Failure(error.to_string()))?;
     let metrics = Metrics::default();
@@ -93,13 +97,14 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         tls,
         ..settings.server.clone()
     };
-    let backups = BackupThread::start(engine.clone(), backups)
+    let backups = BackupThread::start(engine.clone(), backups, settings.backups.every)
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
     let served = runtime.block_on(async {
         let server = Server::new(listener, engine.clone(), options)
             .map_err(|error| Failure::caused("cannot listen", &error))?;
-        let reload = reload::requests(configuration.clone(), server.handle());
-        let stop = signals::catch(backups.requests(), reload)
+        let reload = reload::requests(configuration.clone(), server.handle(), backups.handle());
+        let handle = backups.handle();
+        let stop = signals::catch(move || handle.request(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(settings, address);
         // The key is issued only now: a start that fails would lose it.

@@ -111,7 +111,7 @@ impl SettingArgs {
             ("tls.cert", text(&self.tls_cert), "--tls-cert"),
             ("tls.key", text(&self.tls_key), "--tls-key"),
             ("tls.client_ca", text(&self.client_ca), "--client-ca"),
-            ("backups", text(&self.backups), "--backups"),
+            ("backups.folder", text(&self.backups), "--backups"),
             (
                 "server.connections_max",
                 number(self.connections),
@@ -186,7 +186,7 @@ mod tests {
                 "--tls-cert: tls.cert = \"c\"",
                 "--tls-key: tls.key = \"k\"",
                 "--client-ca: tls.client_ca = \"a\"",
-                "--backups: backups = \"copies\"",
+                "--backups: backups.folder = \"copies\"",
                 "--connections: server.connections_max = 7",
                 "--connections-per-source: server.connections_per_source = 3",
                 "--log: cluster.log = \"postgres://db/fleet\"",

@@ -38,7 +38,10 @@ pub(crate) fn require(
     };
     let advice = match place.file {
         Some(file) => format!("Issue one first:\n  {}", command(file, place)),
-        None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
+        None => format!(
+            "A store in memory has none: listen on 127.0.0.1:{}.",
+            address.port()
+        ),
     };
     Err(Failure(format!(
         "{reason}, and the store has no API key. {advice}"
@@ -51,8 +54,13 @@ fn command(file: &Path, place: KeyPlace<'_>) -> String {
         (true, false) => " --set cluster.log=URL",
         (true, true) => " --set cluster.log=URL --set cluster.log_credentials=FILE",
     };
+    let create = if place.is_node || file.exists() {
+        ""
+    } else {
+        " --create"
+    };
     let file = file.display();
-    format!("deskfleet keys issue --name admin --scope admin --data {file}{log}")
+    format!("deskfleet keys issue --name admin --scope admin --data {file}{create}{log}")
 }
 
 /// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only

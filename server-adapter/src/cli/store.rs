@@ -117,6 +117,7 @@ pub(crate) fn open_to_change(
     when_locked: &str,
 ) -> Result<Engine, Failure> {
     let builder = builder(configuration);
+    let when_locked = &configuration.with_server(when_locked);
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&configuration.settings.cluster, Metrics::default())? {
         let builder = node.share_unlisted(builder);
@@ -173,7 +174,7 @@ pub(crate) fn open_read_only(
     must_exist(file)?;
     builder(configuration)
         .open_read_only(file)
-        .map_err(|error| explain(error, file, when_locked))
+        .map_err(|error| explain(error, file, &configuration.with_server(when_locked)))
 }
 
 pub(crate) fn must_exist(file: &Path) -> Result<(), Failure> {
@@ -182,6 +183,11 @@ pub(crate) fn must_exist(file: &Path) -> Result<(), Failure> {
     }
     let sentence = format!("there is no store {}; name one with --data", file.display());
     Err(Failure(sentence))
+}
+
+/// The same for a command that has `--create`, which was not given.
+pub(crate) fn must_exist_or_be_created(file: &Path) -> Result<(), Failure> {
+    must_exist(file).map_err(|failure| Failure(format!("{failure}, or make one with --create")))
 }
 
 /// Free bytes of the medium that holds `file`.
@@ -224,7 +230,7 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
 }
 
 /// Runs `work` without the messages of redb's panics over damaged pages: they are caught and reported as problems.
-fn without_panics_of_redb<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn without_panics_of_redb<T>(work: impl FnOnce() -> T) -> T {
     let before = Arc::new(take_hook());
     let others = Arc::clone(&before);
     set_hook(Box::new(move |info| {

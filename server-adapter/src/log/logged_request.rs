@@ -20,9 +20,13 @@ use crate::state::ServerState;
 /// the same status.
 const CONNECTION_ENDED: u16 = 499;
 
+/// The lowest status that is an error.
+const ERRORS_FROM: u16 = 400;
+
 /// A request in progress: counted and logged with its response, or with 499 if it is dropped before.
 pub(crate) struct HandledRequest<'s> {
     metrics: &'s Metrics,
+    options: &'s ServerOptions,
     started: Instant,
     /// Its operation, once known.
     pub(crate) operation: Operation,
@@ -38,13 +42,14 @@ pub(crate) struct HandledRequest<'s> {
 impl<'s> HandledRequest<'s> {
     pub(crate) fn begin<B>(
         shared: &'s ServerState,
-        options: &ServerOptions,
+        options: &'s ServerOptions,
         progress: &Progress,
         request: &mut Request<B>,
     ) -> Self {
         let started = Instant::now();
         Self {
             metrics: &shared.metrics,
+            options,
             started,
             operation: Operation::None,
             key: None,
@@ -65,10 +70,23 @@ impl<'s> HandledRequest<'s> {
     /// Counts the request and logs it, with its response.
     pub(crate) fn finish(mut self, response: &mut Response<OutgoingBody>) {
         self.has_response = true;
-        self.count(response.status().as_u16());
-        if let Some(logged) = self.logged.take() {
+        let status = response.status().as_u16();
+        self.count(status);
+        if let Some(logged) = self.take_logged(status) {
             logged.log_response(self.operation, response);
         }
+    }
+
+    /// What will be logged, unless the options leave requests of this operation and status out.
+    fn take_logged(&mut self, status: u16) -> Option<LoggedRequest> {
+        let label = self.operation.label();
+        let is_left_out = self.options.log_errors_only && status < ERRORS_FROM
+            || self
+                .options
+                .log_except
+                .iter()
+                .any(|left_out| left_out == label);
+        self.logged.take().filter(|_| !is_left_out)
     }
 
     fn count(&self, status: u16) {
@@ -84,7 +102,7 @@ impl Drop for HandledRequest<'_> {
             return;
         }
         self.count(CONNECTION_ENDED);
-        if let Some(logged) = self.logged.take() {
+        if let Some(logged) = self.take_logged(CONNECTION_ENDED) {
             logged.write(self.operation, CONNECTION_ENDED, 0);
         }
     }

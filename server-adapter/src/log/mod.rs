@@ -101,13 +101,19 @@ impl LogQueue {
     }
 
     /// From now on messages are queued as the access log has its lines: in JSON as objects with `time`, `level` and `message`.
-    pub(crate) fn set_json(&self, json: bool) {
+    pub fn set_json(&self, json: bool) {
         self.lock().json = json;
     }
 
     /// Queues one message, given without its end. Returns at once; drops the message where the queue is full.
     pub fn line(&self, line: &str) {
         self.lock().push_message("info", line);
+        self.0.changed.notify_all();
+    }
+
+    /// The same for a message about what ends the program.
+    pub fn error(&self, line: &str) {
+        self.lock().push_message("error", line);
         self.0.changed.notify_all();
     }
 

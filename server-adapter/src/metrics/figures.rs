@@ -3,6 +3,7 @@
 use deskfleet::{Engine, Timestamp};
 
 use super::exposition::Exposition;
+use crate::backups::BackupState;
 
 /// The figures at one moment.
 #[derive(Debug, Clone)]
@@ -37,6 +38,22 @@ impl Figures {
         );
         text.families(&self.text);
     }
+}
+
+/// Writes how the last backups went.
+pub(super) fn write_backups(text: &mut Exposition, backups: &BackupState) {
+    if let Some(last_ok) = backups.last_ok {
+        text.gauge(
+            "backup_last_success_timestamp_seconds",
+            "Begin of the newest backup that was written and checked, since the epoch.",
+            unix_seconds(last_ok),
+        );
+    }
+    text.counter(
+        "backup_failures_total",
+        "Backups that could not be written, or were not whole.",
+        backups.failures,
+    );
 }
 
 /// Seconds since the epoch; nothing here is older.

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use deskfleet::{Event, Observer, Timestamp};
 
+use crate::backups::BackupState;
 use crate::limits::counted::Counted;
 use crate::request::operation::Operation;
 
@@ -156,8 +157,13 @@ impl Metrics {
         self.0.node.standing()
     }
 
-    /// The exposition text; `connections_max` is the bound of connections.
-    pub(crate) fn text(&self, figures: &Figures, connections_max: usize) -> String {
+    /// The exposition text; `connections_max` is the bound of connections, `backups` how the last copies went where there is a folder for them.
+    pub(crate) fn text(
+        &self,
+        figures: &Figures,
+        connections_max: usize,
+        backups: Option<&BackupState>,
+    ) -> String {
         let mut text = Exposition::default();
         let build = text.family("build_info", "gauge", "The version that runs.");
         let version = env!("CARGO_PKG_VERSION");
@@ -165,6 +171,9 @@ impl Metrics {
         figures.write(&mut text);
         self.write_state(&mut text, connections_max);
         self.write_totals(&mut text);
+        if let Some(backups) = backups {
+            figures::write_backups(&mut text, backups);
+        }
         let commits = text.family(
             "commit_duration_seconds",
             "histogram",
@@ -343,7 +352,7 @@ mod tests {
     fn text(metrics: &Metrics) -> String {
         let builder = Engine::builder().clock(SystemTime::now).seed(1);
         let engine = builder.open_in_memory().unwrap();
-        metrics.text(&Figures::read(&engine), 9)
+        metrics.text(&Figures::read(&engine), 9, None)
     }
 
     #[test]

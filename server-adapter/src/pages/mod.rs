@@ -16,6 +16,7 @@ use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 
+use crate::backups::Backups;
 #[cfg(feature = "console")]
 use crate::console::files::File;
 use crate::metrics::Figures;
@@ -80,8 +81,11 @@ async fn content(
         Page::Metrics => {
             let figures = shared.scraped.get(engine).await;
             let figures = figures.unwrap_or_else(Figures::unread);
-            let connections_max = shared.live().options.connections_max;
-            let text = shared.metrics.text(&figures, connections_max);
+            let options = &shared.live().options;
+            let backups = options.backups.as_ref().map(Backups::state);
+            let text = shared
+                .metrics
+                .text(&figures, options.connections_max, backups.as_ref());
             page_response(StatusCode::OK, PROMETHEUS, text.into())
         }
         Page::OpenApi => page_response(

@@ -71,21 +71,13 @@ pub(crate) async fn write(
     let (send, written) = oneshot::channel();
     let thread = Builder::new().name("deskfleet-backup".into());
     let begun = thread.spawn(move || {
-        // Copies are refused before the store lacks space: they have no other bound.
-        let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
-            + engine.config().limits.free_bytes_min;
-        let written = if backups.has_room(needed) {
-            Ok(backups.try_write(&engine))
-        } else {
-            Err(NO_ROOM)
-        };
         // The client may be gone.
-        let _ = send.send(written);
+        let _ = send.send(backups.try_write(&engine));
     });
     begun.map_err(|_| refusal::BUSY)?;
     let written = written.await.map_err(|_| refusal::ENDED)?;
-    let written = written?.ok_or(RUNNING)?;
-    written.map_err(|error| (error.kind().into(), NOT_WRITTEN))
+    let written = written.ok_or(RUNNING)?;
+    written.map_err(|error| not_written(error.kind()))
 }
 
 /// Writes a copy once the previous one is sent, and streams it.
@@ -101,11 +93,13 @@ pub(crate) async fn download(
     started.map_err(|_| refusal::BUSY)?;
     let begun = begun.await.map_err(|_| refusal::ENDED)?;
     let begun = begun.ok_or(refusal::BUSY)?;
-    begun.map_err(|kind| {
-        if kind == ErrorKind::LowDisk {
-            NO_ROOM
-        } else {
-            (kind.into(), NOT_WRITTEN)
-        }
-    })
+    begun.map_err(not_written)
+}
+
+fn not_written(kind: ErrorKind) -> Refused {
+    if kind == ErrorKind::LowDisk {
+        NO_ROOM
+    } else {
+        (kind.into(), NOT_WRITTEN)
+    }
 }

@@ -49,7 +49,10 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let admin = done(folder.path(), "keys issue --name admin --scope admin");
+        let admin = done(
+            folder.path(),
+            "keys issue --name admin --scope admin --create",
+        );
         Self {
             admin: admin.trim().to_owned(),
             folder,

@@ -13,7 +13,7 @@ use crate::locks::lock;
 
 use crate::store::disk::file_of_process::FileOfProcess;
 use crate::store::disk::watch::FileWatch;
-use crate::store::failure::{already_open, is_full};
+use crate::store::failure::{already_open, is_full, unavailable};
 
 /// Device and inode of a file, if the system has them.
 pub(in crate::store) type FileId = Option<(u64, u64)>;
@@ -190,6 +190,34 @@ fn opened<T>(
             ),
         )),
         opened => Ok((opened?, open_file)),
+    }
+}
+
+/// The lock of a file that no engine has open. Until this is dropped none opens it.
+#[derive(Debug)]
+pub struct LockedFile {
+    _backend: FileOfProcess,
+    _file: OpenFile,
+}
+
+impl LockedFile {
+    /// Locks the existing file at `path`, whatever it holds. A file that may not be written is locked against writers alone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyOpen`] when an engine has it open; [`ErrorKind::StorageUnavailable`] when there is none or it cannot be opened.
+    pub fn lock(path: impl AsRef<Path>) -> Result<Self> {
+        let locked = open_to_read(path.as_ref(), |backend| {
+            match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+                Ok(true) | Err(BackendError::Unsupported) => Ok(backend),
+                Ok(false) => Err(already_open()),
+                Err(error) => Err(unavailable(io::Error::other(error))),
+            }
+        });
+        let (backend, file) = locked?;
+        Ok(Self {
+            _backend: backend,
+            _file: file,
+        })
     }
 }
 

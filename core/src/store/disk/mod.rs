@@ -2,7 +2,7 @@
 
 pub mod backends;
 pub(crate) mod damage;
-pub(super) mod file;
+pub(crate) mod file;
 mod file_of_process;
 pub(super) mod folder;
 pub(super) mod medium;

@@ -7,24 +7,32 @@ mod settings;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
 use deskfleet::settings::{Value, Wrong, likeliest, names, set};
+use deskfleet_server::LogFormat;
 
 use super::client::KEY_VARIABLE;
+use super::origin::origin;
 
 pub(crate) use self::hidden::shown;
 use self::hidden::without_password;
 #[cfg(feature = "cluster")]
 pub(crate) use self::settings::ClusterSettings;
 pub(crate) use self::settings::is_node_name;
-pub(crate) use self::settings::{Settings, is_address};
+pub(crate) use self::settings::{BackupSettings, Settings, is_address};
 
 /// The file that is read where `--config` names none, if it is there.
 pub(crate) const FILE: &str = "deskfleet.toml";
 /// The prefix of environment variables that are settings, except for [`KEY_VARIABLE`].
 const PREFIX: &str = "DESKFLEET_";
+
+/// The address of a server in an advice that names no other.
+const UNKNOWN_SERVER: &str = "http://HOST:PORT";
+/// The short name of a setting, for files and variables that were written before it was in a group.
+const SHORT_NAME: (&str, &str) = ("backups", "backups.folder");
 
 /// What the command line says about the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,11 +77,15 @@ pub(crate) struct Configuration {
 
 /// The errors of a configuration, a line each.
 #[derive(Debug)]
-pub(crate) struct Invalid(Vec<String>);
+pub(crate) struct Invalid {
+    lines: Vec<String>,
+    /// The form of the log, as far as it could be read.
+    pub(crate) log_format: LogFormat,
+}
 
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("\n"))
+        f.write_str(&self.lines.join("\n"))
     }
 }
 
@@ -86,7 +98,10 @@ impl Configuration {
         let again = Self::load(&self.overrides)?;
         if self.has_file && !again.has_file {
             let line = format!("{FILE} is gone; an empty one sets every default");
-            return Err(Invalid(vec![line]));
+            return Err(Invalid {
+                lines: vec![line],
+                log_format: again.settings.server.log_format,
+            });
         }
         Ok(again)
     }
@@ -100,6 +115,19 @@ impl Configuration {
     /// Whether nothing sets the setting of that name.
     pub(crate) fn is_default(&self, name: &str) -> bool {
         !self.sources.contains_key(name)
+    }
+
+    /// `advice` with the address of the server in place of [`UNKNOWN_SERVER`], if the configuration has one: without one it may be that of
+    /// an option of its start.
+    pub(crate) fn with_server(&self, advice: &str) -> String {
+        let settings = &self.settings;
+        let listen = (!self.is_default("server.listen")).then_some(&settings.listen);
+        let address = listen.and_then(|listen| listen.to_socket_addrs().ok()?.next());
+        let Some(address) = address else {
+            return advice.to_owned();
+        };
+        let server = origin(address, &settings.server.hosts, settings.tls.cert.is_some());
+        advice.replace(UNKNOWN_SERVER, &server)
     }
 
     /// Loads the configuration from the file, the environment and the command line.
@@ -135,7 +163,10 @@ impl Configuration {
         if wrong.is_empty() {
             return Ok(configuration);
         }
-        Err(Invalid(wrong))
+        Err(Invalid {
+            lines: wrong,
+            log_format: configuration.settings.server.log_format,
+        })
     }
 
     fn read_file(&mut self, wrong: &mut Vec<String>) {
@@ -171,7 +202,8 @@ impl Configuration {
         environment: impl Iterator<Item = (String, String)>,
         wrong: &mut Vec<String>,
     ) {
-        let known = names(&mut self.settings);
+        let mut known = names(&mut self.settings);
+        known.push(SHORT_NAME.0.to_owned());
         for (variable, text) in environment.filter(|(name, _)| !is_of_kubernetes(name)) {
             let set = match known.iter().find(|name| self::variable(name) == variable) {
                 Some(name) => {
@@ -208,6 +240,10 @@ impl Configuration {
     /// Sets a setting to the first of `values` that it takes.
     fn set(&mut self, name: &str, values: &[Value], source: Source) -> Result<(), NotSet> {
         let mut wrong = None;
+        let name = match (name, values) {
+            (short, [Value::Text(_), ..]) if short == SHORT_NAME.0 => SHORT_NAME.1,
+            _ => name,
+        };
         for value in values {
             match set(&mut self.settings, name, value) {
                 Ok(()) => {

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::ToSocketAddrs as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use deskfleet::settings::Form;
 use deskfleet::{CommitDriver, CommitPhases, Config, settings};
@@ -21,8 +22,8 @@ settings! {
     pub(crate) struct Settings {
         /// The file of the store, seen from the folder of the process; with none everything is in memory, and gone at the end.
         pub(crate) data: Option<PathBuf> = Some(PathBuf::from("deskfleet.redb"));
-        /// The folder for the copies of the store that SIGUSR1 and `POST /operator/backups` ask for.
-        pub(crate) backups: Option<PathBuf> = None;
+        /// Copies of the store.
+        pub(crate) backups: BackupSettings = BackupSettings::default();
         /// Address and port to listen on; one that other machines can reach needs a key in the store first.
         pub(crate) listen: String as "server.listen" = "127.0.0.1:8080".to_owned(),
             Form::Text("an address and port such as \"127.0.0.1:8080\"", is_address);
@@ -34,6 +35,25 @@ settings! {
         pub(crate) tls: TlsFiles = TlsFiles::default();
         /// The configuration of the engine.
         pub(crate) engine: Config as "" = engine();
+    }
+}
+
+/// The least and the longest time between two backups, in milliseconds.
+const BACKUPS_EVERY: (u64, u64) = (100, 366 * 24 * 60 * 60 * 1000);
+/// The most backups that may be kept by number.
+const BACKUPS_KEPT_MAX: u64 = 1_000_000;
+
+settings! {
+    /// Copies of the store.
+    #[derive(Debug, Clone)]
+    pub(crate) struct BackupSettings {
+        /// The folder for the copies of the store that SIGUSR1 and `POST /operator/backups` ask for, and for those of `every`.
+        pub(crate) folder: Option<PathBuf> = None;
+        /// How often the server writes a copy by itself, counted from the newest one in the folder. It reads each copy again before it
+        /// counts. With none it writes those that are asked for.
+        pub(crate) every: Option<Duration> = None, Form::Time(BACKUPS_EVERY.0, BACKUPS_EVERY.1);
+        /// How many copies stay in the folder: a good new one removes the oldest. With none all stay.
+        pub(crate) keep: Option<usize> = None, Form::Count(1, BACKUPS_KEPT_MAX);
     }
 }
 
@@ -175,6 +195,12 @@ impl Settings {
             return Some((
                 "server.maintain_every",
                 "is \"none\", for programs that call maintain themselves; expected a time such as \"1s\"",
+            ));
+        }
+        if self.backups.every.is_some() && self.backups.folder.is_none() {
+            return Some((
+                "backups.every",
+                "needs a folder to write into: --backups or backups.folder",
             ));
         }
         let url = self.cluster.log.as_deref().unwrap_or_default();

@@ -33,8 +33,12 @@ impl Place {
     /// What is wrong, without the folder of the file.
     fn wrong(&self, environment: &[(&str, &str)], set: &[&str]) -> Vec<String> {
         let folder = format!("{}/", self.0.path().display());
-        let Invalid(wrong) = self.load(environment, set).unwrap_err();
-        wrong.iter().map(|line| line.replace(&folder, "")).collect()
+        let invalid = self.load(environment, set).unwrap_err();
+        invalid
+            .lines
+            .iter()
+            .map(|line| line.replace(&folder, ""))
+            .collect()
     }
 }
 
@@ -62,7 +66,7 @@ fn option_comes_before_environment_before_file_before_default() {
         "uri_bytes = 2 # environment: DESKFLEET_LIMITS__URI_BYTES",
         &format!("headers_bytes = 1 # {}:3", place.file().display()),
         "batch_body_bytes = \"8 MiB\" # default",
-        &format!("backups = \"b\" # {}:4", place.file().display()),
+        &format!("folder = \"b\" # {}:4", place.file().display()),
     ] {
         assert!(printed.lines().any(|printed| printed == line), "{line}");
     }
@@ -110,12 +114,15 @@ fn environment_gives_every_type_of_value() {
 fn printed_configuration_loads_as_the_same_configuration() {
     let set = [
         "data=a \"quoted\" \\ path",
-        "backups=copies",
+        "backups.folder=copies",
+        "backups.every=1d",
+        "backups.keep=7",
         "server.listen=[::1]:0",
         "server.hosts=a,b",
         "server.head_timeout=1500ms",
         "cors.origins=https://a.example",
         "log.format=off",
+        "log.except=postStats,livez",
         "limits.uri_bytes=9000",
         "limits.key_requests_per_minute=7",
         "limits.queue_high_water=18446744073709551615",
@@ -176,6 +183,8 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         keyless_bytes_per_second: _,
         proxied: _,
         log_format: _,
+        log_except: _,
+        log_errors_only: _,
         cors_origins: _,
         metrics: _,
         backups: _,
@@ -185,7 +194,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         tls: _,
     } = ServerOptions::default();
     let of_the_server = names(&mut ServerOptions::default());
-    assert_eq!(of_the_server.len(), 19, "all but those in code");
+    assert_eq!(of_the_server.len(), 21, "all but those in code");
     let mut settings = Settings::default();
     let of_the_engine = names(&mut settings.engine);
     let known = names(&mut settings);
@@ -193,7 +202,9 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
     let of_a_node = names(&mut settings.cluster);
     let own = [
         "data",
-        "backups",
+        "backups.folder",
+        "backups.every",
+        "backups.keep",
         "server.listen",
         "tls.cert",
         "tls.key",
@@ -225,7 +236,10 @@ origins = ["https://a.example/"]
         ("DESKFLEET_DATa", "secret"),
     ];
     assert_eq!(
-        place.wrong(&environment, &["limits.uri_bytes", "log.format=jsn"]),
+        place.wrong(
+            &environment,
+            &["limits.uri_bytes", "log.except=postStat", "log.format=jsn"]
+        ),
         [
             "d.toml:1: there is no setting requir_ingest_key; did you mean require_ingest_key?",
             "d.toml:3: limits.queue_records is \"many\"; expected a whole number, 1 to 4294967296",
@@ -237,6 +251,7 @@ origins = ["https://a.example/"]
             "DESKFLEET_LIMITS__QUEUE_RECORD: there is no setting limits.queue_record; did you mean DESKFLEET_LIMITS__QUEUE_RECORDS?",
             "DESKFLEET_DATa: there is no setting data; did you mean DESKFLEET_DATA?",
             "--set limits.uri_bytes: not of the form KEY=VALUE",
+            "--set log.except=postStat: log.except is \"postStat\"; expected a list, of operation ids such as \"postStats\"; for \"postStat\" did you mean \"postStats\"?",
             "--set log.format=jsn: log.format is \"jsn\"; expected \"text\" or \"json\" or \"off\"",
             "d.toml:8: server.maintain_every is \"none\", for programs that call maintain themselves; expected a time such as \"1s\"",
         ]
