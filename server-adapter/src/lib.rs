@@ -33,11 +33,9 @@
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
 //! | `cluster/` | the log that a URL names, the thread that follows it, and what is wrong with a fleet |
-//! | `clients.rs` | what the clients of a server have in common: the key, refusals, tokens of pages |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod backups;
-mod clients;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 mod connection;
@@ -59,11 +57,13 @@ use deskfleet::locks;
 
 pub use backups::sent_copies::SentCopies;
 pub use backups::{Backup, BackupError, BackupState, Backups};
-pub use clients::{PageTokens, Problem, RepeatedToken, api_key, read_api_key, visible};
 #[cfg(feature = "tls")]
-pub use connection::tls::{Tls, read_certificates, read_key, read_roots};
+pub use connection::tls::Tls;
 #[cfg(not(feature = "tls"))]
 pub use connection::without_tls::Tls;
+pub use deskfleet_client::{PageTokens, Problem, RepeatedToken, api_key, read_api_key, visible};
+#[cfg(feature = "tls")]
+pub use deskfleet_client::{read_certificates, read_key, read_roots};
 pub use log::LogQueue;
 pub use log::access_log::{AccessLog, LogFormat, stderr_log};
 pub use metrics::Metrics;

@@ -62,6 +62,8 @@ mod uploads;
 // What they share.
 #[allow(dead_code, reason = "some attacks need a feature")]
 mod attacks;
+#[cfg(feature = "tls")]
+mod certificates;
 mod client;
 #[cfg(all(unix, feature = "postgres", feature = "nats"))]
 mod fleet;

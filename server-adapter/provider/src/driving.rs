@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use deskfleet::Action;
 
-use super::backoff::{pause, random};
 use super::calls::{Call, Calls, Ended};
 use super::cap::Cap;
 use super::fleet::{Fleet, Pending, Refusal, desktops};
@@ -21,6 +20,7 @@ use super::kind::{Kind, Stage, Trouble};
 use super::log_line;
 use super::memory::Memory;
 use super::status::{Asker, Status};
+use deskfleet_client::backoff::{pause, random};
 
 /// How long nothing is begun after a cloud refused the credentials.
 const DENIED_PAUSE: Duration = Duration::from_secs(60);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::trace::Trace;
-use super::transport::{Bounds, agent, send};
+use deskfleet_client::transport::{Bounds, agent, send};
 use deskfleet_server::{LogQueue, PageTokens, Problem, RepeatedToken, read_api_key};
 
 /// What is noted of an attempt that was refused, in place of a request id.

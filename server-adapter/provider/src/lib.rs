@@ -5,7 +5,6 @@
 mod amazon;
 mod args;
 pub mod aws;
-mod backoff;
 mod calls;
 mod cap;
 mod command;
@@ -19,7 +18,6 @@ mod status;
 mod step;
 mod sync;
 mod trace;
-mod transport;
 mod webhook;
 
 use std::collections::BTreeSet;
@@ -40,7 +38,6 @@ use self::amazon::Amazon;
 use self::args::{AwsArgs, Cli, Common, ProviderCommand, WebhookArgs};
 use self::aws::client::{Client, Settings};
 use self::aws::credentials::{CredentialsCache, Environment};
-use self::backoff::{pause, random};
 use self::cap::Cap;
 use self::driving::{Driving, Pace};
 use self::fleet::{Fleet, Pending, Refusal};
@@ -48,6 +45,7 @@ use self::kind::Kind;
 use self::status::Status;
 use self::sync::Sync;
 use self::webhook::Webhook;
+use deskfleet_client::backoff::{pause, random};
 
 /// Time for the last log lines.
 const LAST_WORDS: Duration = Duration::from_secs(1);

@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::amazon::{Amazon, trouble};
 use super::aws::client::is_id;
 use super::aws::desktop::MergeRecord;
-use super::backoff::random;
 use super::fleet::{Desktop, Fleet, Refusal};
 use super::kind::Trouble;
 use super::log_line;
 use super::status::{Asker, Status};
+use deskfleet_client::backoff::random;
 use deskfleet_server::PageTokens;
 
 /// Desktops that are described by their ids at once.

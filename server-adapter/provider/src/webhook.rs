@@ -14,7 +14,7 @@ use sha2::Sha256;
 use ureq::Agent;
 
 use super::kind::{Answer, Kind, Order};
-use super::transport::{Bounds, Response, agent, send};
+use deskfleet_client::transport::{Bounds, Response, agent, send};
 
 /// What a secret begins with, before its base64.
 const PREFIX: &str = "whsec_";

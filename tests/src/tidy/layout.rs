@@ -31,9 +31,10 @@ pub const TOP_LEVEL: &[&str] = &[
 const NAMELESS: [&str; 6] = ["util", "utils", "helper", "helpers", "common", "misc"];
 
 /// The packages whose suites are one program each.
-const PACKAGES_WITH_SUITES: [&str; 5] = [
+const PACKAGES_WITH_SUITES: [&str; 6] = [
     "tests",
     "server-adapter",
+    "server-adapter/agent",
     "server-adapter/log-nats",
     "server-adapter/log-postgres",
     "server-adapter/provider",

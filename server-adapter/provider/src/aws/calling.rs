@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::Agent;
 
-use super::super::transport::{self, Bounds, Response};
 use super::bucket::Bucket;
 use super::credentials::CredentialsCache;
 use super::error::{CallError, Failure};
 use super::sigv4::{Scope, Unsigned, amz_date, authorization};
+use deskfleet_client::transport::{self, Bounds, Response};
 
 const CONTENT_TYPE: &str = "application/x-amz-json-1.1";
 const SERVICE: &str = "workspaces";

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::aws::desktop::MergeRecord;
-use crate::backoff::{pause, random};
 use crate::calls::{Call, Called, Ended};
 use crate::fleet::Pending;
 use crate::kind::{Order, Stage, Trouble};
@@ -12,6 +11,7 @@ use crate::memory::Standing;
 use crate::status::{self, Asker};
 use crate::step;
 use crate::trace::Trace;
+use deskfleet_client::backoff::{pause, random};
 
 use super::{DENIED_PAUSE, Driving};
 

@@ -28,6 +28,8 @@ pub(crate) use self::settings::{BackupSettings, Settings, is_address};
 pub(crate) const FILE: &str = "deskfleet.toml";
 /// The prefix of environment variables that are settings, except for [`KEY_VARIABLE`].
 const PREFIX: &str = "DESKFLEET_";
+/// The prefix of the settings of the agent, which may run in the same environment.
+const AGENT_PREFIX: &str = "DESKFLEET_AGENT_";
 
 /// The address of a server in an advice that names no other.
 const UNKNOWN_SERVER: &str = "http://HOST:PORT";
@@ -137,7 +139,8 @@ impl Configuration {
     pub(crate) fn load(overrides: &Overrides) -> Result<Self, Invalid> {
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_str()?.to_owned();
-            (name.starts_with(PREFIX) && name != KEY_VARIABLE)
+            let is_setting = name.starts_with(PREFIX) && !name.starts_with(AGENT_PREFIX);
+            (is_setting && name != KEY_VARIABLE)
                 .then(|| (name, value.to_string_lossy().into_owned()))
         });
         Self::from(overrides, environment)

@@ -5,8 +5,8 @@ use std::time::Duration;
 use http::Uri;
 use ureq::Agent;
 
-use super::super::super::transport::{self as client, Bounds, Response};
 use super::{Credentials, CredentialsError, Environment, read_document};
+use deskfleet_client::transport::{self as client, Bounds, Response};
 
 /// The service of ECS.
 const ECS: &str = "http://169.254.170.2";

@@ -15,50 +15,51 @@ const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// A response.
 #[derive(Debug)]
-pub(super) struct Response {
+pub struct Response {
     /// The status.
-    pub(super) status: u16,
+    pub status: u16,
     /// The headers.
-    pub(super) headers: http::HeaderMap,
+    pub headers: http::HeaderMap,
     /// The whole body.
-    pub(super) body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 impl Response {
     /// The text of a header.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
 /// Why there is no response.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub struct Failure {
     /// Whether the server may have read the request.
-    pub(super) is_sent: bool,
+    pub is_sent: bool,
     /// What happened, in a few words.
-    pub(super) text: String,
+    pub text: String,
 }
 
 /// What an agent may do.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub struct Bounds {
     /// The time of a request and its response.
-    pub(super) whole: Duration,
+    pub whole: Duration,
     /// The time until it is connected.
-    pub(super) connect: Duration,
+    pub connect: Duration,
     /// Whether a proxy that the environment names is used.
-    pub(super) proxied: bool,
+    pub proxied: bool,
 }
 
 /// A client. Certificates are checked against the CAs in `ca`, a PEM file, else against those of the system.
 ///
 /// # Errors
 ///
-/// One sentence, where there are no CAs.
-pub(super) fn agent(bounds: Bounds, ca: Option<&Path>) -> io::Result<Agent> {
+/// One sentence, where the CAs cannot be read.
+pub fn agent(bounds: Bounds, ca: Option<&Path>) -> io::Result<Agent> {
     let certificates = match ca {
-        Some(file) => deskfleet_server::read_certificates(file)?,
+        Some(file) => super::pem::read_certificates(file)?,
         None => rustls_native_certs::load_native_certs().certs,
     };
     let certificates = certificates.iter();
@@ -87,7 +88,11 @@ pub(super) fn agent(bounds: Bounds, ca: Option<&Path>) -> io::Result<Agent> {
 }
 
 /// Sends a request, and reads the whole response.
-pub(super) fn send(agent: &Agent, request: http::Request<Vec<u8>>) -> Result<Response, Failure> {
+///
+/// # Errors
+///
+/// Where there is no response, or no whole one.
+pub fn send(agent: &Agent, request: http::Request<Vec<u8>>) -> Result<Response, Failure> {
     let response = agent.run(request).map_err(|error| failure(&error))?;
     let (head, mut body): (_, Body) = response.into_parts();
     let body = body.with_config().limit(BODY_MAX).read_to_vec();

@@ -9,7 +9,8 @@ const MAX: Duration = Duration::from_secs(60);
 
 /// How long to wait after `failures`, at least 1, in a row: any time up to a bound that doubles ("full jitter"), so that those who
 /// were refused together do not come back together. `random` is a number of any size.
-pub(super) fn pause(failures: u32, asked: Option<Duration>, random: u64) -> Duration {
+#[must_use]
+pub fn pause(failures: u32, asked: Option<Duration>, random: u64) -> Duration {
     let bound = FIRST
         .saturating_mul(1 << failures.saturating_sub(1).min(6))
         .min(MAX);
@@ -18,8 +19,9 @@ pub(super) fn pause(failures: u32, asked: Option<Duration>, random: u64) -> Dura
     jittered.max(asked.unwrap_or_default().min(MAX))
 }
 
-/// A random number.
-pub(super) fn random() -> u64 {
+/// A random number; zero if the host's random source fails.
+#[must_use]
+pub fn random() -> u64 {
     getrandom::u64().unwrap_or_default()
 }
 
