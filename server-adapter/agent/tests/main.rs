@@ -11,6 +11,7 @@
 mod crashes;
 mod figures;
 mod outages;
+mod page;
 mod refusals;
 
 // What they share.
