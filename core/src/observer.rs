@@ -29,6 +29,18 @@ pub enum Event<'a> {
         /// The message of the panic.
         panic: &'a str,
     },
+    /// The file was not closed before, as after a crash, and was opened all the same: its checksums are right.
+    Recovered {
+        /// Telemetry records that were acknowledged, not yet in the file, and taken over from beside it.
+        records: u64,
+    },
+    /// The file had an older format and has the one of this version now, which older versions do not read.
+    Converted {
+        /// The format before.
+        from: u32,
+        /// The format now.
+        to: u32,
+    },
     /// The store was closed and opened again after an I/O error.
     Reopened,
     /// The file was removed, renamed or replaced while it is open: writes are refused, because they would be lost.
@@ -147,6 +159,12 @@ impl Observer for TracingObserver {
                 warn!(target: "deskfleet", error = %chain(*error), "the space that is kept for a full disk is used");
             }
             Event::ReserveMade => info!(target: "deskfleet", "space is kept for a full disk again"),
+            Event::Recovered { records } => {
+                warn!(target: "deskfleet", records, "the store was not closed before and is recovered");
+            }
+            Event::Converted { from, to } => {
+                warn!(target: "deskfleet", from, to, "the file was converted to a newer format");
+            }
             Event::Reopened => warn!(target: "deskfleet", "the store was opened again"),
             Event::FileReturned => info!(target: "deskfleet", "the file is where it was opened"),
         }

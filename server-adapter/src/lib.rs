@@ -30,6 +30,7 @@
 //! | `services/` | the operations that the server has beside the engine's |
 //! | `backups/` | copies of the store in a folder; those that a client receives |
 //! | `metrics/` | what is counted; what is asked of the engine for it |
+//! | `notifications/` | events for webhooks, and the heartbeat |
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
 //! | `cluster/` | the log that a URL names, the thread that follows it, and what is wrong with a fleet |
@@ -45,6 +46,7 @@ pub mod demo;
 mod limits;
 mod log;
 mod metrics;
+mod notifications;
 mod options;
 mod pages;
 mod request;
@@ -67,6 +69,11 @@ pub use deskfleet_client::{read_certificates, read_key, read_roots};
 pub use log::LogQueue;
 pub use log::access_log::{AccessLog, LogFormat, stderr_log};
 pub use metrics::Metrics;
+pub use notifications::options::{
+    HeartbeatMethod, HeartbeatOptions, NotificationOptions, WebhookFormat, WebhookOptions,
+    shown_url,
+};
+pub use notifications::{Notifications, Prepared};
 pub use options::ServerOptions;
 pub use request::hosts::is_host_name;
 pub use server::running::{RunningServer, spawn};

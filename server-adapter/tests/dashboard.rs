@@ -8,7 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::client::Client;
 use deskfleet::{ActionRequest, CommitDriver, Config, Engine, State, Workspace};
-use deskfleet_server::{Metrics, RunningServer, ServerOptions, spawn};
+use deskfleet_server::{
+    Backups, HeartbeatOptions, Metrics, NotificationOptions, Notifications, Prepared,
+    RunningServer, ServerOptions, spawn,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -52,11 +55,26 @@ fn server(folder: &TempDir) -> (RunningServer, Engine) {
     }
     engine.act(ActionRequest::reboot("ws-1")).unwrap();
     engine.place_hold("ws-2", "Doe v. Roe", None).unwrap();
+    let backups = Backups::new(folder.path().to_owned(), |_| {}).unwrap();
+    backups.write(&engine).unwrap();
     let options = ServerOptions {
-        metrics,
+        backups: Some(backups),
         maintain_every: Some(Duration::from_millis(1)),
         ..Default::default()
     };
+    let heartbeat = HeartbeatOptions {
+        url: Some("http://127.0.0.1:9/".to_owned()),
+        ..HeartbeatOptions::default()
+    };
+    let options_of_notifications = NotificationOptions {
+        heartbeat,
+        ..NotificationOptions::default()
+    };
+    let notifications = Notifications::new(engine.clone(), metrics.clone(), None);
+    let prepared = Prepared::read(&options_of_notifications).unwrap();
+    notifications.replace(prepared).unwrap();
+    notifications.stop();
+    let options = ServerOptions { metrics, ..options };
     (spawn(engine.clone(), options).unwrap(), engine)
 }
 

@@ -185,6 +185,7 @@ fn restore_checks_the_copy_and_keeps_old_file_owner_and_mode() {
     );
     assert!(message.contains("deskfleet backup NEW"), "{message}");
     let mut served = place.serve_with("--quiet");
+    assert!(!served.before.contains("not closed"), "{}", served.before);
     assert!(
         served.before.contains("is a copy that was made at"),
         "{}",
@@ -265,4 +266,46 @@ fn access_log_leaves_out_operations_and_what_succeeded() {
         ask("--set log.errors_only=true --set log.except=livez,none"),
         [false, false, false]
     );
+}
+
+#[test]
+fn start_after_a_crash_says_what_it_recovered() {
+    let place = Place::new();
+    let mut served = place.serve_with("--quiet");
+    assert!(!served.before.contains("not closed"), "{}", served.before);
+    let mut client = Client::connect(served.address, &place.admin).unwrap();
+    for _ in 0..3 {
+        client
+            .accepted("POST /api/Stats/Post", r#"{"instanceId":"i-1"}"#)
+            .unwrap();
+    }
+    served.kill();
+    let mut served = place.serve_with("--quiet");
+    let message = "the store was not closed before, as after a crash";
+    assert!(served.before.contains(message), "{}", served.before);
+    assert!(
+        served.before.contains("3 telemetry records"),
+        "{}",
+        served.before
+    );
+    served.terminate();
+    assert!(!place.serve_with("--quiet").before.contains(message));
+}
+
+#[test]
+fn start_on_an_older_file_says_that_it_was_converted() {
+    let place = Place::empty("");
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/fixtures/format-5-names.redb"
+    );
+    fs::copy(fixture, place.file("deskfleet.redb")).unwrap();
+    let converted = |place: &Place| {
+        let mut served = place.serve_with("--quiet");
+        served.terminate();
+        let message = "was converted from format 5 to format ";
+        served.before.contains(message)
+    };
+    assert!(converted(&place));
+    assert!(!converted(&place));
 }

@@ -39,6 +39,7 @@ mod http2;
 mod imports;
 mod kill;
 mod node_health;
+mod notifications;
 mod openapi;
 mod openapi_responses;
 mod openapi_texts;

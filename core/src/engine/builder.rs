@@ -310,6 +310,7 @@ impl EngineBuilder {
             let thread = spawn(Arc::clone(&core), lane)?;
             lock(&running.threads).push(thread);
         }
+        core.report_recovery();
         core.note_copy()?;
         Ok(Engine {
             running: Arc::new(running),

@@ -63,6 +63,8 @@ impl OwnedEvent {
             | Event::RetentionBehind { .. }
             | Event::Unaudited { .. }
             | Event::StartedOnCopy { .. }
+            | Event::Recovered { .. }
+            | Event::Converted { .. }
             | Event::Internal { .. } => return None,
         })
     }

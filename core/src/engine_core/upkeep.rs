@@ -12,7 +12,8 @@ use crate::limits::{
 use crate::locks::lock;
 use crate::mutation::{Derived, Maintenance, Removing};
 use crate::observer::Event;
-use crate::store::meta;
+use crate::store::Recovery;
+use crate::store::meta::{self, FORMAT};
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::work::Work;
@@ -342,6 +343,21 @@ impl EngineCore {
     fn first_event_kept(&self, time: Timestamp) -> Result<u64> {
         let (days, count) = self.event_retention();
         events::first_kept(&Reader::new(&self.store, time)?, days, count)
+    }
+
+    /// Reports what opening the store had to do; a store that is only read stays as it was.
+    pub(crate) fn report_recovery(&self) {
+        let Recovery {
+            is_repaired,
+            records,
+            converted_from,
+        } = self.store.recovery();
+        if let Some(from) = converted_from {
+            self.observe(&Event::Converted { from, to: FORMAT });
+        }
+        if (is_repaired || records > 0) && !self.store.is_read_only() {
+            self.observe(&Event::Recovered { records });
+        }
     }
 
     /// Reports and audits the first start of a copy for writing. A full disk does not keep the store from being opened: then the

@@ -41,7 +41,7 @@ pub enum EventType {
 
 impl EventType {
     /// The types that are stored, in the order of their numbers in the file.
-    pub(crate) const STORED: [Self; 12] = [
+    pub const STORED: [Self; 12] = [
         Self::WorkspaceChanged,
         Self::WorkspaceRemoved,
         Self::ActionAccepted,

@@ -52,7 +52,7 @@ fn inspected(backend: impl StorageBackend) -> Result<Database> {
         trust_file: true,
         ..StoreOptions::from_config(&Config::default(), Timestamp::UNIX_EPOCH)
     };
-    opening::database(&Medium::new(backend)?, options)
+    opening::database(&Medium::new(backend)?, options).map(|(database, _)| database)
 }
 
 /// Compares every checksum; returns what is wrong.

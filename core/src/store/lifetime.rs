@@ -23,9 +23,10 @@ use crate::store::disk::folder::FileFolder;
 use crate::store::disk::medium::Medium;
 use crate::store::disk::reserve::{Reserve, WithReserve};
 use crate::store::fleet::keys::KeyIndex;
+use crate::store::meta::FORMAT;
 use crate::store::telemetry::queue_log;
 use crate::store::telemetry::segments::SegmentLog;
-use crate::store::{Store, StoreOptions, cluster, folding, meta};
+use crate::store::{Recovery, Store, StoreOptions, cluster, folding, meta};
 
 impl Store {
     /// Opens or creates the file at `path`.
@@ -106,6 +107,7 @@ impl Store {
         let mut queue = QueueIndex::default();
         let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {
+            let stored = queue.records();
             let (database, read_only) = (&opened.database, options.is_read_only());
             let proven = log.as_ref().map(SegmentLog::with_proof);
             caught(|| queue_log::recover(database, proven, read_only, &mut queue))?;
@@ -115,11 +117,16 @@ impl Store {
             if !options.is_read_only() {
                 medium.open_gate()?;
             }
-            Ok(opened)
+            let recovery = Recovery {
+                is_repaired: opened.is_repaired,
+                records: queue.records().saturating_sub(stored),
+                converted_from: None,
+            };
+            Ok((opened, recovery))
         });
         match begun {
-            Ok(opened) => {
-                let store = Self {
+            Ok((opened, recovery)) => {
+                let mut store = Self {
                     medium,
                     file: None,
                     damage_file: None,
@@ -139,8 +146,9 @@ impl Store {
                     appending: Mutex::default(),
                     keys: RwLock::new(opened.keys),
                     held: Mutex::new(None),
+                    recovery,
                 };
-                store.convert()?;
+                store.recovery.converted_from = store.convert()?;
                 Ok(store)
             }
             Err(error) => {
@@ -152,12 +160,13 @@ impl Store {
     }
 
     /// Converts a file of an older format to this one, and rebuilds keys that are made of names if the file was written with
-    /// another folding.
-    fn convert(&self) -> Result<()> {
+    /// another folding. Returns the older format.
+    fn convert(&self) -> Result<Option<u32>> {
         let snapshot = self.snapshot()?;
         if meta::is_current(&snapshot)? {
-            return Ok(());
+            return Ok(None);
         }
+        let older = meta::format(&snapshot)?.filter(|format| *format != FORMAT);
         let folded = meta::is_folded(&snapshot)?;
         drop(snapshot);
         let convert = |tables: &mut Tables<'_>| {
@@ -168,10 +177,11 @@ impl Store {
         };
         if self.options.is_read_only() {
             // On a read-only store the conversion stays at the gate, in memory.
-            return self.write_in_memory(convert);
+            return self.write_in_memory(convert).map(|()| None);
         }
         self.write(WriteClass::Essential, convert)
-            .map_err(|failure| failure.error)
+            .map_err(|failure| failure.error)?;
+        Ok(older)
     }
 
     /// Closes the file and releases its lock. Later calls are refused. Without `moves_queue`, or without room on the disk, queued

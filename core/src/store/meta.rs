@@ -8,7 +8,7 @@ use super::table::{Read, Table, Tables};
 use crate::store::telemetry::segments::LogMark;
 
 /// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
-pub(super) const FORMAT: u32 = 6;
+pub(crate) const FORMAT: u32 = 6;
 /// The oldest format that is read, and converted when the file is opened for writing.
 pub(super) const OLDEST_FORMAT: u32 = 5;
 

@@ -88,6 +88,18 @@ pub(crate) struct Store {
     keys: RwLock<KeyIndex>,
     /// The names of the workspaces on hold as of the last commit, if they were read since.
     held: Mutex<Option<Arc<HeldNames>>>,
+    recovery: Recovery,
+}
+
+/// What opening a store had to do because of what was before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Recovery {
+    /// Whether the file was not closed, as after a crash.
+    pub(crate) is_repaired: bool,
+    /// Telemetry records that were taken over from the segments.
+    pub(crate) records: u64,
+    /// The format of the file before, if that was an older one.
+    pub(crate) converted_from: Option<u32>,
 }
 
 /// A transaction that did not become durable.
@@ -108,6 +120,11 @@ impl From<EngineError> for WriteFailure {
 }
 
 impl Store {
+    /// What opening it had to do.
+    pub(crate) fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
         self.ensure_open()?;

@@ -23,6 +23,8 @@ pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) keys: KeyIndex,
     pub(super) last_event: u64,
+    /// Whether the file was not closed before and redb repaired it.
+    pub(super) is_repaired: bool,
 }
 
 /// Opens the store on the medium, or begins a new one, and updates `queue`. The gate is closed when this returns.
@@ -32,7 +34,7 @@ pub(super) fn open(
     old_keys: &KeyIndex,
     queue: &mut QueueIndex,
 ) -> Result<Opened> {
-    let database = database(medium, options)?;
+    let (database, is_repaired) = database(medium, options)?;
     caught(|| {
         let snapshot = Snapshot::open(&database)?;
         queue.reload(&snapshot)?;
@@ -43,12 +45,13 @@ pub(super) fn open(
             database,
             keys,
             last_event,
+            is_repaired,
         })
     })
 }
 
-/// Opens the database alone, of a format that we read.
-pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Database> {
+/// Opens the database alone, of a format that we read. Returns whether redb repaired it too.
+pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<(Database, bool)> {
     let new = medium.is_new()?;
     medium.close_gate();
     medium.hold_unsynced()?;
@@ -56,7 +59,7 @@ pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Databas
         medium.clear()?;
     }
     caught(|| {
-        let database = compared(medium, options, !new && !options.trust_file)?;
+        let (database, is_repaired) = compared(medium, options, !new && !options.trust_file)?;
         if is_empty(&database)? {
             initialise(&database, options.now)?;
         }
@@ -66,13 +69,13 @@ pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Databas
             make_tables(&database)?;
         }
         drop(snapshot);
-        Ok(database)
+        Ok((database, is_repaired))
     })
 }
 
 /// redb opens a cleanly closed file without reading it, and repairs any other, which compares every checksum. So this compares
-/// the checksums of a closed file.
-fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<Database> {
+/// the checksums of a closed file. Returns whether the file was repaired too.
+fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<(Database, bool)> {
     let repaired = Arc::new(AtomicBool::new(false));
     let repairs = Arc::clone(&repaired);
     let mut database = Database::builder()
@@ -80,11 +83,12 @@ fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<Dat
         .set_repair_callback(move |_| repairs.store(true, Ordering::Relaxed))
         .create_with_backend(medium.clone())
         .map_err(from_database)?;
-    if compare && !repaired.load(Ordering::Relaxed) {
+    let is_repaired = repaired.load(Ordering::Relaxed);
+    if compare && !is_repaired {
         // redb repaired the map of free pages; stored data was not touched.
         database.check_integrity().map_err(from_database)?;
     }
-    Ok(database)
+    Ok((database, is_repaired))
 }
 
 /// Runs redb over bytes that may be damaged: a panic means that they are.

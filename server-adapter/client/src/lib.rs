@@ -9,6 +9,8 @@ mod response;
 #[cfg(feature = "transport")]
 pub mod transport;
 mod visible;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 pub use key::{api_key, read_api_key};
 #[cfg(feature = "tls")]

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "tls")]
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Error, Timeout};
 
@@ -57,21 +57,16 @@ pub struct Bounds {
 /// # Errors
 ///
 /// One sentence, where the CAs cannot be read.
+#[cfg_attr(
+    not(feature = "tls"),
+    expect(
+        unused_variables,
+        clippy::unnecessary_wraps,
+        reason = "as with the feature"
+    )
+)]
 pub fn agent(bounds: Bounds, ca: Option<&Path>) -> io::Result<Agent> {
-    let certificates = match ca {
-        Some(file) => super::pem::read_certificates(file)?,
-        None => rustls_native_certs::load_native_certs().certs,
-    };
-    let certificates = certificates.iter();
-    let certificates: Vec<_> = certificates
-        .map(|der| Certificate::from_der(der.as_ref()).to_owned())
-        .collect();
-    let tls = TlsConfig::builder()
-        .root_certs(RootCerts::Specific(Arc::new(certificates)))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .build();
     let config = Agent::config_builder()
-        .tls_config(tls)
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
@@ -84,7 +79,27 @@ pub fn agent(bounds: Bounds, ca: Option<&Path>) -> io::Result<Agent> {
     } else {
         config.proxy(None)
     };
+    #[cfg(feature = "tls")]
+    let config = config.tls_config(tls(ca)?);
     Ok(config.build().new_agent())
+}
+
+#[cfg(feature = "tls")]
+fn tls(ca: Option<&Path>) -> io::Result<TlsConfig> {
+    use std::sync::Arc;
+
+    let certificates = match ca {
+        Some(file) => super::pem::read_certificates(file)?,
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let certificates = certificates.iter();
+    let certificates: Vec<_> = certificates
+        .map(|der| Certificate::from_der(der.as_ref()).to_owned())
+        .collect();
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::Specific(Arc::new(certificates)))
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build())
 }
 
 /// Sends a request, and reads the whole response.
@@ -119,9 +134,10 @@ fn failure(error: &Error) -> Failure {
             | Error::RequireHttpsOnly(_)
             | Error::TlsRequired
             | Error::Tls(_)
-            | Error::Rustls(_)
             | Error::Timeout(Timeout::Resolve | Timeout::Connect)
     );
+    #[cfg(feature = "tls")]
+    let is_unsent = is_unsent || matches!(error, Error::Rustls(_));
     let is_unconnected = matches!(error, Error::Io(error) if matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused

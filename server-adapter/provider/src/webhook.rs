@@ -5,21 +5,14 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use deskfleet_client::webhook::Secret;
 use http::{Method, Request, Uri};
 use serde_json::{Value, json};
-use sha2::Sha256;
 use ureq::Agent;
 
 use super::kind::{Answer, Kind, Order};
 use deskfleet_client::transport::{Bounds, Response, agent, send};
 
-/// What a secret begins with, before its base64.
-const PREFIX: &str = "whsec_";
-/// Bytes of a secret, by the specification.
-const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// Time to connect.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
@@ -29,7 +22,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(10);
 pub(super) struct Webhook {
     agent: Agent,
     url: Uri,
-    secret: Vec<u8>,
+    secret: Secret,
     /// Which fleet the actions are of: their numbers are not unique.
     fleet: String,
     /// How long an answer may take.
@@ -58,17 +51,7 @@ impl Webhook {
             connect: CONNECT_TIME,
             proxied: true,
         };
-        let text = std::fs::read_to_string(secret_file);
-        let place = secret_file.display();
-        let text = text.map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot read {place}: {error}"))
-        })?;
-        let secret = secret(text.trim()).ok_or_else(|| {
-            io::Error::other(format!(
-                "{place} holds no secret: it is {PREFIX} and the base64 of 24 to 64 random bytes; make one with `echo {PREFIX}$(openssl rand \
-                 -base64 32)`"
-            ))
-        })?;
+        let secret = Secret::read(secret_file)?;
         Ok(Self {
             agent: agent(bounds, ca)?,
             url,
@@ -96,14 +79,14 @@ impl Webhook {
             },
         })
         .to_string();
-        let signature = signature(&self.secret, &id, timestamp, body.as_bytes());
+        let signature = self.secret.sign(&id, timestamp, body.as_bytes());
         let request = Request::builder()
             .method(Method::POST)
             .uri(self.url.clone())
             .header("content-type", "application/json")
             .header("webhook-id", &id)
             .header("webhook-timestamp", timestamp)
-            .header("webhook-signature", format!("v1,{signature}"))
+            .header("webhook-signature", signature)
             .body(body.into_bytes());
         let request = match request {
             Ok(request) => request,
@@ -130,23 +113,6 @@ impl Kind for Webhook {
     }
 }
 
-/// The bytes of a secret as it is written.
-fn secret(text: &str) -> Option<Vec<u8>> {
-    let bytes = STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
-    SECRET_BYTES.contains(&bytes.len()).then_some(bytes)
-}
-
-/// The signature of a message, in base64.
-fn signature(secret: &[u8], id: &str, timestamp: u64, body: &[u8]) -> String {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else {
-        // HMAC takes keys of any length.
-        return String::new();
-    };
-    mac.update(format!("{id}.{timestamp}.").as_bytes());
-    mac.update(body);
-    STANDARD.encode(mac.finalize().into_bytes())
-}
-
 fn answer(response: &Response, id: String) -> Answer {
     let after = response
         .header("retry-after")
@@ -169,28 +135,6 @@ fn answer(response: &Response, id: String) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The example of the specification.
-    #[test]
-    fn signature_is_that_of_the_specification() {
-        let secret = secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
-        let body = br#"{"test": 2432232314}"#;
-        let signed = signature(&secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
-        assert_eq!(signed, "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
-    }
-
-    #[test]
-    fn secret_has_its_form() {
-        for bad in [
-            "",
-            "whsec_",
-            "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-            "whsec_AAAA",
-            "whsec_?",
-        ] {
-            assert_eq!(secret(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn status_says_how_it_went() {

@@ -70,7 +70,10 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let configuration = match loaded.transpose() {
         Ok(configuration) => configuration.unwrap_or_default(),
         Err(invalid) if serves && invalid.log_format == LogFormat::Json => {
-            log_error(LogFormat::Json, &invalid.to_string());
+            let log = LogQueue::stderr();
+            log.set_json(true);
+            log.error(&invalid.to_string());
+            log.flush(LAST_WORDS);
             return ExitCode::from(2);
         }
         Err(invalid) => {
@@ -78,12 +81,16 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let log_format = configuration.settings.server.log_format;
+    if serves {
+        // Lines before the server runs, and that about why it does not, are in its form too.
+        let format = configuration.settings.server.log_format;
+        LogQueue::stderr().set_json(format == LogFormat::Json);
+    }
     let done = signals::ignore_file_limits()
         .map_err(|error| Failure::caused("cannot catch signals", &error))
         .and_then(|()| run(command, &configuration));
     match &done {
-        Err(failure) if serves => log_error(log_format, &format!("deskfleet: {failure}")),
+        Err(failure) if serves => LogQueue::stderr().error(&format!("deskfleet: {failure}")),
         Err(failure) => say!("deskfleet: {failure}"),
         Ok(()) => {}
     }
@@ -94,14 +101,6 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
-}
-
-/// Logs why a server ends, in the form of its other lines.
-fn log_error(format: LogFormat, message: &str) {
-    let log = LogQueue::stderr();
-    log.set_json(format == LogFormat::Json);
-    log.error(message);
-    log.flush(LAST_WORDS);
 }
 
 /// Prints help and version on standard output, what is wrong with the arguments on standard error.

@@ -1,11 +1,12 @@
 //! SIGHUP: the configuration is loaded again, and what can change while the server runs changes.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
 use deskfleet::locks::lock;
 use deskfleet::settings::{Value, values};
-use deskfleet_server::{ServerHandle, ServerOptions};
+use deskfleet_server::{Notifications, Prepared, ServerHandle, ServerOptions};
 
 use super::backups::BackupHandle;
 use super::configuration::{BackupSettings, Configuration, Settings, shown};
@@ -17,6 +18,7 @@ struct InForce {
     configuration: Configuration,
     server: ServerHandle,
     backups: BackupHandle,
+    notifications: Notifications,
 }
 
 /// Loads the configuration again each time that the result is called. That does not wait: reading a file can take long, so each time has
@@ -25,11 +27,13 @@ pub(crate) fn requests(
     configuration: Configuration,
     server: ServerHandle,
     backups: BackupHandle,
+    notifications: Notifications,
 ) -> impl Fn() + Send + use<> {
     let in_force = Arc::new(Mutex::new(InForce {
         configuration,
         server,
         backups,
+        notifications,
     }));
     move || {
         let in_force = Arc::clone(&in_force);
@@ -64,6 +68,14 @@ impl InForce {
                 return;
             }
         };
+        let notifications = &wanted.settings.notifications;
+        let prepared = match Prepared::read(notifications) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                log!("deskfleet: the configuration stays as it was: {error}");
+                return;
+            }
+        };
         let server = ServerOptions {
             tls: certificate,
             ..settings.server.reloaded(&wanted.settings.server)
@@ -77,36 +89,51 @@ impl InForce {
             ..wanted.settings.backups
         };
         self.backups.reload(&backups);
+        if let Err(error) = self.notifications.replace(prepared) {
+            log!("deskfleet: nothing is sent to webhooks any more: {error}");
+        }
         let reloaded = Settings {
             backups,
+            notifications: notifications.clone(),
             server,
             tls,
             ..settings.clone()
         };
-        let changed = differences(settings, &reloaded);
-        let pending = differences(&reloaded, &wanted.settings);
-        if let Some(file) = &reloaded.tls.cert {
-            let file = file.display();
-            log!("The certificate in {file} was read again, for new connections.");
-        } else if changed.is_empty() && pending.is_empty() {
-            log!("The configuration was loaded again; nothing changed.");
-        }
-        for (name, value) in changed {
-            log!("{name} is {value} now.");
-        }
-        for (name, value) in pending {
-            let value = shown(&value);
-            log!("{name} is {value} in the configuration; restart to apply it.");
-        }
+        report(settings, &reloaded, &wanted.settings);
         wanted.settings = reloaded;
         self.configuration = wanted;
     }
 }
 
-/// The names and new values of the settings that differ.
+/// Logs what changed from `old` to `new`, and what is `wanted` and needs a restart.
+fn report(old: &Settings, new: &Settings, wanted: &Settings) {
+    let changed = differences(old, new);
+    let webhooks = |settings: &Settings| settings.notifications.webhooks.0.len();
+    let (had, has) = (webhooks(old), webhooks(new));
+    let pending = differences(new, wanted);
+    if let Some(file) = &new.tls.cert {
+        let file = file.display();
+        log!("The certificate in {file} was read again, for new connections.");
+    } else if changed.is_empty() && pending.is_empty() && had == has {
+        log!("The configuration was loaded again; nothing changed.");
+    }
+    for (name, value) in changed {
+        let value = shown(&name, &value);
+        log!("{name} is {value} now.");
+    }
+    if had > has {
+        log!("Of {had} webhooks the first {has} are left.");
+    }
+    for (name, value) in pending {
+        let value = shown(&name, &value);
+        log!("{name} is {value} in the configuration; restart to apply it.");
+    }
+}
+
+/// The names and new values of the settings that differ or are new.
 fn differences(old: &Settings, new: &Settings) -> Vec<(String, Value)> {
-    let old = values(&mut old.clone());
-    let pairs = old.into_iter().zip(values(&mut new.clone()));
-    let different = pairs.filter(|(old, new)| old != new);
-    different.map(|(_, new)| new).collect()
+    let old: BTreeMap<_, _> = values(&mut old.clone()).into_iter().collect();
+    let mut new = values(&mut new.clone());
+    new.retain(|(name, value)| old.get(name) != Some(value));
+    new
 }

@@ -1,5 +1,6 @@
 //! `serve`: serves a store until a signal stops it.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::num::NonZero;
 use std::path::Path;
@@ -12,9 +13,11 @@ use deskfleet::{
 };
 use deskfleet_server::demo::{self, DemoClock};
 use deskfleet_server::{
-    LogFormat, LogQueue, Metrics, SentCopies, Server, ServerOptions, listen, stderr_log,
+    LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
+    stderr_log,
 };
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::args::ServeArgs;
@@ -45,23 +48,13 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     let settings = &configuration.settings;
-    // Lines before the server runs, and those about why it does not, are in its form too.
-    LogQueue::stderr().set_json(settings.server.log_format == LogFormat::Json);
     let listen = address(&settings.listen)?;
     let backups = backups::from_settings(&settings.backups)?;
-    let tls = settings.tls.read();
-    let tls = tls.map_err(|error| Failure(error.to_string()))?;
+    let failed = |error: io::Error| Failure(error.to_string());
+    let tls = settings.tls.read().map_err(failed)?;
+    let notified = Prepared::read(&settings.notifications).map_err(failed)?;
     let metrics = Metrics::default();
-    // One more thread for a node, whose question to the log takes seconds when the log is gone, while reads go on.
-    let blocking = usize::from(settings.cluster.log.is_some());
-    let blocking = blocking + available_parallelism().map_or(1, NonZero::get);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_io()
-        .enable_time()
-        // Slow reads run here. More threads would not make them faster, and each keeps memory of its own in the allocator: with
-        // one for each read at once, pages of the store's cache end up in all of them, hundreds of megabytes.
-        .max_blocking_threads(blocking)
-        .build()
+    let runtime = runtime(settings.cluster.log.is_some())
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     // This comes before a store is opened: a start that fails here leaves no new file.
     let listener = {
@@ -87,6 +80,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     start_keys::require(may_have_key, address, place)?;
     let Opened { engine, is_current } = open(settings, args, &metrics)?;
     start_keys::require(engine.has_key(), address, place)?;
+    let notifications = Notifications::new(engine.clone(), metrics.clone(), file);
     let options = ServerOptions {
         connections_max: connections(configuration),
         metrics,
@@ -102,8 +96,8 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     let served = runtime.block_on(async {
         let server = Server::new(listener, engine.clone(), options)
             .map_err(|error| Failure::caused("cannot listen", &error))?;
-        let reload = reload::requests(configuration.clone(), server.handle(), backups.handle());
-        let handle = backups.handle();
+        let (handle, sent) = (backups.handle(), notifications.clone());
+        let reload = reload::requests(configuration.clone(), server.handle(), handle.clone(), sent);
         let stop = signals::catch(move || handle.request(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(settings, address);
@@ -111,8 +105,10 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         let origin = origin(address, &settings.server.hosts, settings.tls.cert.is_some());
         let shown = is_current && start_keys::issue_first(&engine, &origin, place)?;
         offer_console(&server, shown, &origin)?;
+        notifications.replace(notified).map_err(failed)?;
         serve(server, stop).await
     });
+    notifications.stop();
     runtime.shutdown_timeout(RUNTIME_END);
     backups.finish();
     let closed = engine.close();
@@ -120,11 +116,23 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     Ok(closed?)
 }
 
+fn runtime(is_node: bool) -> io::Result<Runtime> {
+    // One more thread for a node, whose question to the log takes seconds when the log is gone, while reads go on.
+    let blocking = usize::from(is_node) + available_parallelism().map_or(1, NonZero::get);
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_io()
+        .enable_time()
+        // Slow reads run here. More threads would not make them faster, and each keeps memory of its own in the allocator: with
+        // one for each read at once, pages of the store's cache end up in all of them, hundreds of megabytes.
+        .max_blocking_threads(blocking)
+        .build()
+}
+
 /// Prints a link to the console if a person reads it: on a terminal, or after the first key was printed.
 #[cfg(feature = "console")]
 fn offer_console(server: &Server, key_shown: bool, origin: &str) -> Result<(), Failure> {
     use std::io::IsTerminal as _;
-    if key_shown || std::io::stdout().is_terminal() {
+    if key_shown || io::stdout().is_terminal() {
         super::console_link::print(&server.handle(), origin)?;
     }
     Ok(())

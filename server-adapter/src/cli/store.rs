@@ -52,6 +52,13 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             caused("NOTHING IS WRITTEN ANY MORE", error),
         ),
         Event::Damaged { error } => ("damage", caused("DAMAGED", error)),
+        Event::Recovered { records } => ("recovery", recovered(*records)),
+        Event::Converted { from, to } => {
+            let text = format!(
+                "the file was converted from format {from} to format {to}; older versions of deskfleet cannot open it any more"
+            );
+            ("conversion", text)
+        }
         Event::FileReturned => (
             "file returned",
             "the file is back in its place; writes go on".to_owned(),
@@ -93,6 +100,15 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
         Event::Committed { .. } | Event::Filed { .. } | _ => return None,
     };
     Some((topic, format!("deskfleet: {text}")))
+}
+
+/// The text about a store that a crash left.
+fn recovered(records: u64) -> String {
+    let records = counted(records, "telemetry record");
+    format!(
+        "the store was not closed before, as after a crash; all that was acknowledged is there: its checksums are right, and {records} \
+         that had not been filed were taken over"
+    )
 }
 
 /// Opens or creates the store in `file`. `when_locked` is the advice if another process has it open.

@@ -111,6 +111,12 @@ impl LogQueue {
         self.0.changed.notify_all();
     }
 
+    /// The same for a message about what somebody has to look at.
+    pub(crate) fn warning(&self, line: &str) {
+        self.lock().push_message("warning", line);
+        self.0.changed.notify_all();
+    }
+
     /// The same for a message about what ends the program.
     pub fn error(&self, line: &str) {
         self.lock().push_message("error", line);

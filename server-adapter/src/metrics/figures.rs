@@ -4,6 +4,7 @@ use deskfleet::{Engine, Timestamp};
 
 use super::exposition::Exposition;
 use crate::backups::BackupState;
+use crate::notifications::ReceiverState;
 
 /// The figures at one moment.
 #[derive(Debug, Clone)]
@@ -54,6 +55,34 @@ pub(super) fn write_backups(text: &mut Exposition, backups: &BackupState) {
         "Backups that could not be written, or were not whole.",
         backups.failures,
     );
+}
+
+/// Writes how webhooks and the heartbeat take what is sent; nothing where there are none.
+pub(super) fn write_receivers(text: &mut Exposition, receivers: &[ReceiverState]) {
+    if receivers.is_empty() {
+        return;
+    }
+    let name = text.family(
+        "notifications_total",
+        "counter",
+        "Requests to webhooks and to the monitor of the heartbeat, by whether they were taken; those that were not are sent again.",
+    );
+    for state in receivers {
+        let label = state.receiver.label();
+        for (result, count) in [("taken", state.taken), ("failed", state.failures)] {
+            let series = format!("{name}{{receiver=\"{label}\",result=\"{result}\"}}");
+            text.sample(&series, count);
+        }
+    }
+    let name = text.family(
+        "notifications_failing",
+        "gauge",
+        "Whether a receiver took none of the last requests.",
+    );
+    for state in receivers {
+        let series = format!("{name}{{receiver=\"{}\"}}", state.receiver.label());
+        text.sample(&series, u8::from(state.failing_since.is_some()));
+    }
 }
 
 /// Seconds since the epoch; nothing here is older.

@@ -20,6 +20,7 @@ use deskfleet::{Event, Observer, Timestamp};
 
 use crate::backups::BackupState;
 use crate::limits::counted::Counted;
+use crate::notifications::Receivers;
 use crate::request::operation::Operation;
 
 pub(crate) use connections::RefusedConnection;
@@ -57,6 +58,7 @@ struct Counters {
     maintenance_failures: AtomicU64,
     /// The end of the last round of maintenance that succeeded, in ticks; 0 before the first.
     maintained_at: AtomicI64,
+    receivers: Receivers,
     #[cfg(feature = "cluster")]
     node: node::NodeCounters,
 }
@@ -85,6 +87,7 @@ impl Default for Counters {
             internal: AtomicU64::default(),
             maintenance_failures: AtomicU64::default(),
             maintained_at: AtomicI64::default(),
+            receivers: Receivers::default(),
             #[cfg(feature = "cluster")]
             node: node::NodeCounters::default(),
         }
@@ -120,6 +123,11 @@ impl Metrics {
     /// Records a round of maintenance that succeeded.
     pub(crate) fn maintained(&self, at: Timestamp) {
         self.0.maintained_at.store(at.ticks(), Ordering::Relaxed);
+    }
+
+    /// How webhooks and the heartbeat take what is sent.
+    pub(crate) fn receivers(&self) -> &Receivers {
+        &self.0.receivers
     }
 
     /// Records a round of maintenance that failed.
@@ -174,6 +182,7 @@ impl Metrics {
         if let Some(backups) = backups {
             figures::write_backups(&mut text, backups);
         }
+        figures::write_receivers(&mut text, &self.0.receivers.all());
         let commits = text.family(
             "commit_duration_seconds",
             "histogram",

@@ -1,5 +1,7 @@
 //! `deskfleet.toml`, as names and values with their lines.
 
+use std::ops::Range;
+
 use deskfleet::settings::{Value, name_in};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -33,6 +35,22 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, (usize, String)> {
     Ok(entries)
 }
 
+/// The items of a list of tables, such as several `[[webhooks]]`; `None` for any other value.
+fn tables<'t>(value: &'t DeValue<'_>) -> Option<Vec<(Range<usize>, &'t DeTable<'t>)>> {
+    let DeValue::Array(items) = value else {
+        return None;
+    };
+    let tables = items.iter().map(|item| {
+        let DeValue::Table(table) = item.get_ref() else {
+            return None;
+        };
+        Some((item.span(), table))
+    });
+    tables
+        .collect::<Option<Vec<_>>>()
+        .filter(|tables| !tables.is_empty())
+}
+
 struct File<'a> {
     text: &'a str,
     line_ends: Vec<usize>,
@@ -46,6 +64,19 @@ impl File<'_> {
     fn collect(&self, group: &str, table: &DeTable<'_>, entries: &mut Vec<Entry>) {
         for (key, value) in table {
             let name = name_in(group, key.get_ref());
+            if let Some(tables) = tables(value.get_ref()) {
+                for (number, (span, table)) in (1..).zip(tables) {
+                    let name = name_in(&name, &number.to_string());
+                    // It is there even without a setting.
+                    entries.push(Entry {
+                        line: self.line(span.start),
+                        name: name.clone(),
+                        value: Value::Group,
+                    });
+                    self.collect(&name, table, entries);
+                }
+                continue;
+            }
             if let DeValue::Table(inner) = value.get_ref()
                 && !inner.is_empty()
             {

@@ -1,18 +1,41 @@
 //! Hiding passwords in URLs.
 
 use deskfleet::settings::Value;
+use deskfleet_server::shown_url;
 
 /// The text in place of a password.
 pub(super) const HIDDEN: &str = "***";
 /// The parameter of a URL that may also have one.
 const PARAMETER: &str = "password=";
 
-/// `value` as it may be shown.
-pub(crate) fn shown(value: &Value) -> Value {
-    if let Value::Text(text) = value {
-        return Value::Text(without_password(text));
+/// The value of the setting `name` as it may be shown.
+pub(crate) fn shown(name: &str, value: &Value) -> Value {
+    match value {
+        Value::Text(text) if is_secret_url(name) => Value::Text(shown_url(text)),
+        Value::Text(text) => Value::Text(without_password(text)),
+        Value::Boolean(_) | Value::Number(_) | Value::List(_) | Value::Other(_) | Value::Group => {
+            value.clone()
+        }
     }
-    value.clone()
+}
+
+/// Whether all behind the host may be a secret.
+fn is_secret_url(name: &str) -> bool {
+    let Some((group, "url")) = name.rsplit_once('.') else {
+        return false;
+    };
+    group == "heartbeat" || group.starts_with("webhooks.")
+}
+
+/// The text of `--set` as it may be shown. A URL is shown without what follows its host: its name may be misspelled.
+pub(super) fn shown_text(text: &str) -> String {
+    let shown = without_password(text);
+    match shown.split_once('=') {
+        Some((name, value)) if value.contains("://") || is_secret_url(name.trim()) => {
+            format!("{name}={}", shown_url(value))
+        }
+        _ => shown,
+    }
 }
 
 /// `text`, which may be or end with a URL, without the password in that.

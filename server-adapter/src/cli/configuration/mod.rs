@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
 use deskfleet::settings::{Value, Wrong, likeliest, names, set};
-use deskfleet_server::LogFormat;
+use deskfleet_server::{LogFormat, WebhookOptions};
 
 use super::client::KEY_VARIABLE;
 use super::origin::origin;
 
 pub(crate) use self::hidden::shown;
-use self::hidden::without_password;
+use self::hidden::shown_text;
 #[cfg(feature = "cluster")]
 pub(crate) use self::settings::ClusterSettings;
 pub(crate) use self::settings::is_node_name;
@@ -33,6 +33,8 @@ const AGENT_PREFIX: &str = "DESKFLEET_AGENT_";
 
 /// The address of a server in an advice that names no other.
 const UNKNOWN_SERVER: &str = "http://HOST:PORT";
+/// The most webhooks.
+const WEBHOOKS_MAX: usize = 32;
 /// The short name of a setting, for files and variables that were written before it was in a group.
 const SHORT_NAME: (&str, &str) = ("backups", "backups.folder");
 
@@ -159,7 +161,10 @@ impl Configuration {
         configuration.read_environment(environment, &mut wrong);
         configuration.read_options(overrides, &mut wrong);
         if let Some((name, reason)) = configuration.settings.unfit() {
-            let place = configuration.sources.get(name);
+            let group = name.rsplit_once('.').map_or("", |(group, _)| group);
+            let sources = &configuration.sources;
+            // A setting that is missing has the place of its group.
+            let place = sources.get(&name).or_else(|| sources.get(group));
             let place = place.map_or_else(String::new, |place| format!("{place}: "));
             wrong.push(format!("{place}{name} {reason}"));
         }
@@ -205,9 +210,16 @@ impl Configuration {
         environment: impl Iterator<Item = (String, String)>,
         wrong: &mut Vec<String>,
     ) {
+        let environment: Vec<_> = environment.collect();
+        for (variable, _) in &environment {
+            self.add_group(&setting_name(variable));
+        }
         let mut known = names(&mut self.settings);
         known.push(SHORT_NAME.0.to_owned());
-        for (variable, text) in environment.filter(|(name, _)| !is_of_kubernetes(name)) {
+        for (variable, text) in environment
+            .into_iter()
+            .filter(|(name, _)| !is_of_kubernetes(name))
+        {
             let set = match known.iter().find(|name| self::variable(name) == variable) {
                 Some(name) => {
                     let source = Source::Environment(variable.clone());
@@ -222,7 +234,7 @@ impl Configuration {
 
     fn read_options(&mut self, overrides: &Overrides, wrong: &mut Vec<String>) {
         for text in &overrides.set {
-            let place = format!("--set {}", without_password(text));
+            let place = format!("--set {}", shown_text(text));
             let Some((name, value)) = text.split_once('=') else {
                 wrong.push(format!("{place}: not of the form KEY=VALUE"));
                 continue;
@@ -240,9 +252,33 @@ impl Configuration {
         }
     }
 
+    /// The error about an unknown name with the nearest one, among those of a webhook too.
+    fn with_nearest(&self, name: &str, value: &Value, error: Wrong) -> Wrong {
+        if !matches!(error, Wrong::Name { .. }) {
+            return error;
+        }
+        let mut settings = self.settings.clone();
+        let webhooks = &mut settings.notifications.webhooks.0;
+        webhooks.resize_with(webhooks.len().max(1), WebhookOptions::default);
+        set(&mut settings, name, value).err().unwrap_or(error)
+    }
+
+    /// Adds the webhook of a setting such as `webhooks.1.url`, and those before it.
+    fn add_group(&mut self, name: &str) {
+        let webhooks = &mut self.settings.notifications.webhooks.0;
+        let number = name.strip_prefix("webhooks.").unwrap_or_default();
+        let number = number.split('.').next().unwrap_or_default().parse();
+        if let Ok(number @ 1..=WEBHOOKS_MAX) = number
+            && webhooks.len() < number
+        {
+            webhooks.resize_with(number, WebhookOptions::default);
+        }
+    }
+
     /// Sets a setting to the first of `values` that it takes.
     fn set(&mut self, name: &str, values: &[Value], source: Source) -> Result<(), NotSet> {
         let mut wrong = None;
+        self.add_group(name);
         let name = match (name, values) {
             (short, [Value::Text(_), ..]) if short == SHORT_NAME.0 => SHORT_NAME.1,
             _ => name,
@@ -256,7 +292,7 @@ impl Configuration {
                 Err(error) => {
                     wrong.get_or_insert_with(|| NotSet {
                         value: value.clone(),
-                        wrong: error,
+                        wrong: self.with_nearest(name, value, error),
                     });
                 }
             }
@@ -281,7 +317,7 @@ impl NotSet {
                 format!("{place}: there is no setting {name}{nearest}")
             }
             Wrong::Value { expected } => {
-                let value = shown(&self.value);
+                let value = shown(name, &self.value);
                 format!("{place}: {name} is {value}; expected {expected}")
             }
         }
@@ -300,10 +336,15 @@ fn is_of_kubernetes(variable: &str) -> bool {
         || of_port.is_some()
 }
 
+/// The name of the setting that a variable would hold.
+fn setting_name(variable: &str) -> String {
+    let name = variable.strip_prefix(PREFIX).unwrap_or(variable);
+    name.to_lowercase().replace("__", ".")
+}
+
 /// The line for people about a variable that holds no setting.
 fn unknown(variable: &str, known: &[String]) -> String {
-    let name = variable.strip_prefix(PREFIX).unwrap_or(variable);
-    let name = name.to_lowercase().replace("__", ".");
+    let name = setting_name(variable);
     let nearest = likeliest(&name, known);
     let nearest = nearest.map(|name| format!("; did you mean {}?", self::variable(name)));
     let nearest = nearest.unwrap_or_default();

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use deskfleet::settings::{each, values};
+use deskfleet_server::WebhookOptions;
 
 use super::{Configuration, Settings, shown};
 use crate::cli::failure::Failure;
@@ -34,19 +35,33 @@ impl Configuration {
 
     /// Each setting with its text, form, default, value and source.
     pub(crate) fn to_toml(&self) -> String {
-        let mut defaults = values(&mut Settings::default()).into_iter();
+        let mut settings = self.settings.clone();
+        let webhooks = &mut settings.notifications.webhooks.0;
+        // Without a webhook its settings are a comment.
+        let has_webhooks = !webhooks.is_empty();
+        webhooks.resize_with(webhooks.len().max(1), WebhookOptions::default);
+        let mut defaults = Settings::default();
+        let default_webhooks = &mut defaults.notifications.webhooks.0;
+        default_webhooks.resize_with(webhooks.len(), WebhookOptions::default);
+        let mut defaults = values(&mut defaults).into_iter();
         // Settings without a table come first: after the head of a table they would be in it.
         let mut tables = vec![Table {
             name: String::new(),
             lines: String::new(),
         }];
-        each(&mut self.settings.clone(), &mut |setting| {
+        each(&mut settings, &mut |setting| {
             let (table, key) = setting.name.rsplit_once('.').unwrap_or(("", setting.name));
             let found = tables.iter().position(|known| known.name == table);
             let place = found.unwrap_or_else(|| {
+                let head = match table.rsplit_once('.') {
+                    Some((group, number)) if number.parse::<usize>().is_ok() => {
+                        format!("[[{group}]]\n")
+                    }
+                    _ => format!("[{table}]\n"),
+                };
                 tables.push(Table {
                     name: table.to_owned(),
-                    lines: format!("[{table}]\n"),
+                    lines: head,
                 });
                 tables.len() - 1
             });
@@ -65,12 +80,29 @@ impl Configuration {
             }
             let source = self.sources.get(setting.name);
             let source = source.map_or_else(|| "default".to_owned(), ToString::to_string);
-            let value = shown(&setting.get());
+            let value = shown(setting.name, &setting.get());
             let _ = writeln!(lines, "{key} = {value} # {source}\n");
         });
-        let texts: Vec<String> = tables.into_iter().map(|table| table.lines).collect();
-        texts.concat()
+        let texts = tables.into_iter().map(|table| {
+            let is_comment = !has_webhooks && table.name.starts_with("webhooks.");
+            if is_comment {
+                commented(&table.lines)
+            } else {
+                table.lines
+            }
+        });
+        texts.collect()
     }
+}
+
+/// The same lines as a comment.
+fn commented(lines: &str) -> String {
+    let commented = lines.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line if line.starts_with('#') => format!("{line}\n"),
+        line => format!("# {line}\n"),
+    });
+    commented.collect()
 }
 
 fn capitalised(text: &str) -> String {

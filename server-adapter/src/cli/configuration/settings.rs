@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deskfleet::settings::Form;
 use deskfleet::{CommitDriver, CommitPhases, Config, settings};
-use deskfleet_server::{ServerOptions, Tls};
+use deskfleet_server::{NotificationOptions, ServerOptions, Tls};
 
 use crate::cli::server_url::ServerUrl;
 
@@ -33,6 +33,8 @@ settings! {
         pub(crate) server: ServerOptions = server();
         /// The files of TLS.
         pub(crate) tls: TlsFiles = TlsFiles::default();
+        /// What the server sends by itself.
+        pub(crate) notifications: NotificationOptions as "" = NotificationOptions::default();
         /// The configuration of the engine.
         pub(crate) engine: Config as "" = engine();
     }
@@ -184,7 +186,13 @@ pub(crate) fn is_address(text: &str) -> bool {
 
 impl Settings {
     /// The name of a setting that suits other programs than this one, and what to set instead.
-    pub(super) fn unfit(&self) -> Option<(&'static str, &'static str)> {
+    pub(super) fn unfit(&self) -> Option<(String, String)> {
+        let own = self.unfit_of_server();
+        own.map(|(name, reason)| (name.to_owned(), reason.to_owned()))
+            .or_else(|| self.notifications.check().err())
+    }
+
+    fn unfit_of_server(&self) -> Option<(&'static str, &'static str)> {
         if self.engine.commit_driver == CommitDriver::Host {
             return Some((
                 "commit_driver",

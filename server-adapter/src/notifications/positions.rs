@@ -1,0 +1,157 @@
+//! The last event that each webhook has taken, in a file beside the store.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use deskfleet::locks::lock;
+use serde::{Deserialize, Serialize};
+
+/// The positions. One file is written by one server.
+#[derive(Debug)]
+pub(super) struct Positions {
+    /// `None` for a store in memory.
+    file: Option<PathBuf>,
+    kept: Mutex<Kept>,
+}
+
+/// The content of the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    /// Random letters, which make the numbers of events unique among all servers.
+    source: String,
+    /// By the key of a webhook.
+    positions: BTreeMap<String, u64>,
+}
+
+impl Positions {
+    pub(super) fn new(file: Option<PathBuf>) -> Self {
+        Self {
+            file,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Reads the file, and keeps the positions of these webhooks alone; those that it lacks begin after the event `newest`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read or written.
+    pub(super) fn begin(&self, keys: BTreeSet<String>, newest: u64) -> io::Result<()> {
+        let mut kept = lock(&self.kept);
+        if let Some(file) = self.file.as_ref().filter(|_| kept.source.is_empty()) {
+            *kept = read(file)?;
+        }
+        if kept.source.is_empty() {
+            let mut random = [0; 8];
+            getrandom::fill(&mut random).map_err(io::Error::other)?;
+            kept.source = random.map(|byte| format!("{byte:02x}")).concat();
+        }
+        kept.positions.retain(|key, _| keys.contains(key));
+        for key in keys {
+            kept.positions.entry(key).or_insert(newest);
+        }
+        self.write(&kept)
+    }
+
+    pub(super) fn source(&self) -> String {
+        lock(&self.kept).source.clone()
+    }
+
+    /// The last event that a webhook has taken.
+    pub(super) fn position(&self, key: &str) -> Option<u64> {
+        lock(&self.kept).positions.get(key).copied()
+    }
+
+    /// Sets the position of a webhook, which is durable after [`Self::save`].
+    pub(super) fn set(&self, key: &str, position: u64) {
+        if let Some(known) = lock(&self.kept).positions.get_mut(key) {
+            *known = position;
+        }
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; the one before is kept.
+    pub(super) fn save(&self) -> io::Result<()> {
+        self.write(&lock(&self.kept))
+    }
+
+    fn write(&self, kept: &Kept) -> io::Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        replace(file, &serde_json::to_vec(kept)?).map_err(|error| {
+            let what = format!(
+                "cannot write {}, which keeps how far each webhook is: {error}",
+                file.display()
+            );
+            io::Error::new(error.kind(), what)
+        })
+    }
+}
+
+fn read(file: &Path) -> io::Result<Kept> {
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+        Err(error) => {
+            let what = format!("cannot read {}: {error}", file.display());
+            return Err(io::Error::new(error.kind(), what));
+        }
+    };
+    serde_json::from_slice(&bytes).map_err(|error| {
+        io::Error::other(format!(
+            "{} is damaged ({error}), so it is not known what the webhooks have taken; remove it, and each gets what happens from now on",
+            file.display()
+        ))
+    })
+}
+
+/// Replaces a file as a whole, durably.
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut part = file.as_os_str().to_owned();
+    part.push(".part");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut written: File = options.open(&part)?;
+    written.write_all(bytes)?;
+    written.sync_data()?;
+    fs::rename(&part, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(keys: &[&str]) -> BTreeSet<String> {
+        keys.iter().map(|key| (*key).to_owned()).collect()
+    }
+
+    #[test]
+    fn positions_outlive_the_server_and_end_with_their_webhook() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("positions");
+        let open = || Positions::new(Some(file.clone()));
+        let positions = open();
+        positions.begin(keys(&["a", "b"]), 7).unwrap();
+        let source = positions.source();
+        positions.set("a", 9);
+        positions.set("c", 9);
+        positions.save().unwrap();
+        let positions = open();
+        positions.begin(keys(&["a", "c"]), 12).unwrap();
+        assert_eq!(positions.source(), source);
+        let found = ["a", "b", "c"].map(|key| positions.position(key));
+        assert_eq!(found, [Some(9), None, Some(12)]);
+        fs::write(&file, "{").unwrap();
+        let error = open().begin(keys(&["a"]), 12).unwrap_err().to_string();
+        assert!(error.contains("remove it"), "{error}");
+    }
+}

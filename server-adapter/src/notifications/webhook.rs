@@ -1,0 +1,226 @@
+//! A thread that posts the events of the fleet to one address, in order, each until it is taken.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{Thread, current, park, park_timeout};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use deskfleet::{Engine, EventStream, EventType, FleetEvent, error_chain};
+use deskfleet_client::backoff;
+use deskfleet_client::webhook::Secret;
+use http::{Method, Request};
+use sha2::{Digest as _, Sha256};
+use ureq::Agent;
+
+use super::agent::{NotTaken, agent, send};
+use super::message;
+use super::options::{WebhookFormat, WebhookOptions, selects, shown_url};
+use super::positions::Positions;
+use super::state::Receiver;
+use crate::log::LogQueue;
+use crate::metrics::Metrics;
+
+/// How often the position is written while one event follows another.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+/// How often it is written while there is nothing to send.
+const SAVE_UNSENT_EVERY: Duration = Duration::from_secs(60);
+/// The pause after the store could not be read.
+const READ_PAUSE: Duration = Duration::from_secs(1);
+
+/// A receiver of events.
+#[derive(Debug)]
+pub(super) struct Webhook {
+    receiver: Receiver,
+    /// Stands for its address in the file of positions.
+    key: String,
+    url: String,
+    secret: Option<Secret>,
+    events: Vec<String>,
+    format: WebhookFormat,
+    agent: Agent,
+}
+
+/// Wakes the thread that waits for events.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+impl Webhook {
+    /// # Errors
+    ///
+    /// One sentence about the secret.
+    pub(super) fn read(number: usize, options: &WebhookOptions) -> io::Result<Self> {
+        let url = options.url.clone().unwrap_or_default();
+        let secret = options.secret_file.as_deref().map(Secret::read);
+        let secret = secret.transpose().map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("webhooks.{number}.secret_file: {error}"),
+            )
+        })?;
+        let key = URL_SAFE_NO_PAD.encode(Sha256::digest(&url));
+        Ok(Self {
+            receiver: Receiver {
+                webhook: Some(number),
+                host: shown_url(&url),
+            },
+            key,
+            secret,
+            events: options.events.clone(),
+            format: options.format,
+            agent: agent(options.timeout)?,
+            url,
+        })
+    }
+
+    pub(super) fn receiver(&self) -> Receiver {
+        self.receiver.clone()
+    }
+
+    pub(super) fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    /// Sends until `is_stopping` or until the engine is closed.
+    pub(super) fn run(
+        &self,
+        engine: &Engine,
+        metrics: &Metrics,
+        positions: &Positions,
+        is_stopping: &dyn Fn() -> bool,
+    ) {
+        let source = positions.source();
+        let mut events = engine.events(positions.position(&self.key));
+        let waker = Waker::from(Arc::new(Unpark(current())));
+        let mut has_sent = false;
+        let mut saved = (events.position(), Instant::now());
+        while !is_stopping() {
+            match events.poll_recv(&mut Context::from_waker(&waker)) {
+                Poll::Pending => {
+                    // What it does not want needs no write of its own: it is looked at again after a restart.
+                    if has_sent || saved.1.elapsed() > SAVE_UNSENT_EVERY {
+                        save(&events, positions, &mut saved);
+                        has_sent = false;
+                    }
+                    park();
+                }
+                Poll::Ready(None) => break,
+                Poll::Ready(Some(Err(error))) => {
+                    let reason = error_chain(&error);
+                    let line = format!("deskfleet: events cannot be read for webhooks: {reason}");
+                    LogQueue::stderr().line_about("webhooks", &line);
+                    wait(READ_PAUSE, is_stopping);
+                }
+                Poll::Ready(Some(Ok(event))) => {
+                    let is_wanted =
+                        event.kind == EventType::Resync || selects(&self.events, event.kind);
+                    let deliver = || self.deliver(&event, &source, engine, metrics, is_stopping);
+                    if is_wanted && !deliver() {
+                        break;
+                    }
+                    has_sent |= is_wanted;
+                    positions.set(&self.key, event.id);
+                    if has_sent && saved.1.elapsed() > SAVE_EVERY {
+                        save(&events, positions, &mut saved);
+                    }
+                }
+            }
+        }
+        let taken = positions.position(&self.key);
+        if taken != Some(saved.0) {
+            report(positions.save());
+        }
+    }
+
+    /// Sends one event until it is taken; returns false if `is_stopping` before.
+    fn deliver(
+        &self,
+        event: &FleetEvent,
+        source: &str,
+        engine: &Engine,
+        metrics: &Metrics,
+        is_stopping: &dyn Fn() -> bool,
+    ) -> bool {
+        let body = message::body(event, self.format);
+        // The same at each attempt: a receiver that has seen it does nothing again.
+        let id = format!("{source}-{}", event.id);
+        let mut failures: u32 = 0;
+        while !is_stopping() {
+            match self.post(&id, &body) {
+                Ok(()) => {
+                    metrics.receivers().taken(&self.receiver);
+                    return true;
+                }
+                Err(NotTaken {
+                    reason,
+                    retry_after,
+                }) => {
+                    let what = "events are kept and sent again, in order";
+                    let receivers = metrics.receivers();
+                    receivers.failed(&self.receiver, engine.now(), &reason, what);
+                    failures = failures.saturating_add(1);
+                    let pause = backoff::pause(failures, retry_after, backoff::random());
+                    wait(pause, is_stopping);
+                }
+            }
+        }
+        false
+    }
+
+    fn post(&self, id: &str, body: &str) -> Result<(), NotTaken> {
+        let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
+        let timestamp = seconds.unwrap_or_default().as_secs();
+        let mut request = Request::builder()
+            .method(Method::POST)
+            .uri(&self.url)
+            .header("content-type", "application/json")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", timestamp);
+        if let Some(secret) = &self.secret {
+            request = request.header(
+                "webhook-signature",
+                secret.sign(id, timestamp, body.as_bytes()),
+            );
+        }
+        let request = request.body(body.to_owned().into_bytes());
+        let request = request.map_err(|_| NotTaken::new("its address cannot be used"))?;
+        send(&self.agent, request)
+    }
+}
+
+/// Writes the position, if it has changed.
+fn save(events: &EventStream, positions: &Positions, saved: &mut (u64, Instant)) {
+    if events.position() != saved.0 {
+        report(positions.save());
+    }
+    *saved = (events.position(), Instant::now());
+}
+
+/// Logs that positions could not be written: the events since are sent again after a restart.
+fn report(saved: io::Result<()>) {
+    if let Err(error) = saved {
+        LogQueue::stderr().line_about("positions", &format!("deskfleet: {error}"));
+    }
+}
+
+/// Waits that long, or until `is_stopping`.
+pub(super) fn wait(time: Duration, is_stopping: &dyn Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_stopping() {
+        // New events unpark the thread too.
+        let Some(left) = time
+            .checked_sub(begun.elapsed())
+            .filter(|left| !left.is_zero())
+        else {
+            return;
+        };
+        park_timeout(left);
+    }
+}
