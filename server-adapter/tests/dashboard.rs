@@ -29,7 +29,7 @@ const PREFIX: &str = "deskfleet_";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server over a file, after a request, an action, a commit and a round of maintenance: every metric has a value.
-fn server(folder: &TempDir) -> (RunningServer, Engine) {
+pub(crate) fn server(folder: &TempDir) -> (RunningServer, Engine) {
     let metrics = Metrics::default();
     let mut config = Config::default();
     config.commit_driver = CommitDriver::Thread;
@@ -79,7 +79,7 @@ fn server(folder: &TempDir) -> (RunningServer, Engine) {
 }
 
 /// The page, once it has a line that begins so.
-fn scrape(client: &mut Client, begin: &str) -> String {
+pub(crate) fn scrape(client: &mut Client, begin: &str) -> String {
     let patience = std::time::Instant::now() + PATIENCE;
     loop {
         let text = client.ask("GET", "/metrics", "").body;
@@ -91,13 +91,13 @@ fn scrape(client: &mut Client, begin: &str) -> String {
 }
 
 /// The types of the families, by their names.
-fn families(text: &str) -> BTreeMap<&str, &str> {
+pub(crate) fn families(text: &str) -> BTreeMap<&str, &str> {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     types.map(|line| line.split_once(' ').unwrap()).collect()
 }
 
 /// The names of series in an expression.
-fn series(expression: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn series(expression: &str) -> impl Iterator<Item = &str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = expression.split(move |c| !is_name(c));
     words.filter(|word| word.starts_with(PREFIX))
@@ -225,7 +225,7 @@ fn scrape_shows_the_fleet_the_store_and_upkeep() {
 }
 
 /// Runs promtool with this input; `None` where it is not installed.
-fn promtool(arguments: &[&str], input: &str) -> Option<String> {
+pub(crate) fn promtool(arguments: &[&str], input: &str) -> Option<String> {
     let started = Command::new("promtool")
         .args(arguments)
         .stdin(Stdio::piped())

@@ -49,6 +49,7 @@ mod pipelining;
 mod places;
 mod positions;
 mod process;
+mod prometheus_rules;
 mod proxies;
 mod shippers;
 mod slow_reads;

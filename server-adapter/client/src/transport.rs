@@ -59,11 +59,7 @@ pub struct Bounds {
 /// One sentence, where the CAs cannot be read.
 #[cfg_attr(
     not(feature = "tls"),
-    expect(
-        unused_variables,
-        clippy::unnecessary_wraps,
-        reason = "as with the feature"
-    )
+    expect(unused_variables, reason = "no CAs are read without TLS")
 )]
 pub fn agent(bounds: Bounds, ca: Option<&Path>) -> io::Result<Agent> {
     let config = Agent::config_builder()
