@@ -281,31 +281,65 @@ fn receiver_that_was_down_gets_what_is_missing_after_restarts_and_kills() {
     let place = place(&webhook(&monitor, "timeout = '200ms'"));
     let mut served = place.serve_with("--quiet");
     put(&served, &place, "ws-1");
-    assert_eq!(monitor.next().workspace(), "ws-1");
-    wait_for_metric(
-        &served,
-        &place,
-        r#"deskfleet_notifications_total{receiver="webhook-1",result="taken"} 1"#,
-    );
-    monitor.respond(&[Response::Status(503); 2]);
+    let first = monitor.next();
+    assert_eq!(first.workspace(), "ws-1");
+    wait_for_position(&place, &first.json()["data"]["id"]);
+    monitor.respond(&[Response::Status(503); 4]);
     for id in ["ws-2", "ws-3"] {
         put(&served, &place, id);
     }
     assert_eq!(monitor.next().workspace(), "ws-2");
-    served.terminate();
-    // One attempt may have been under way.
-    while monitor.posted.try_recv().is_ok() {}
-    while monitor
-        .posted
-        .recv_timeout(Duration::from_millis(50))
-        .is_ok()
-    {}
-    let mut served = place.serve_with("--quiet");
-    let found: Vec<_> = (0..3).map(|_| monitor.next().workspace()).collect();
-    let mut distinct = found.clone();
-    distinct.dedup();
-    assert_eq!(distinct, ["ws-2", "ws-3"], "{found:?}");
     served.kill();
+    let mut served = place.serve_with("--quiet");
+    // It is refused once more, or was when the server was killed.
+    assert_eq!(monitor.next().workspace(), "ws-2");
+    served.terminate();
+    let mut served = place.serve_with("--quiet");
+    let mut found = vec![monitor.next().workspace()];
+    while found.last().unwrap() != "ws-3" {
+        found.push(monitor.next().workspace());
+    }
+    found.dedup();
+    assert_eq!(found, ["ws-2", "ws-3"]);
+    assert!(monitor.is_quiet());
+    served.terminate();
+}
+
+/// Waits until the file has the event as the one that was taken last.
+fn wait_for_position(place: &Place, event: &Value) {
+    let begun = std::time::Instant::now();
+    let position = || -> Value {
+        let kept: Value =
+            serde_json::from_slice(&fs::read(place.file("deskfleet.redb-webhooks")).unwrap())
+                .unwrap();
+        kept["positions"]
+            .as_object()
+            .unwrap()
+            .values()
+            .next()
+            .unwrap()
+            .clone()
+    };
+    while position() != *event {
+        assert!(begun.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn webhook_gets_a_resync_where_its_position_is_lost() {
+    let monitor = Monitor::start();
+    let place = place(&webhook(&monitor, "events = ['action.failed']"));
+    fs::write(place.file("deskfleet.redb-webhooks"), "{").unwrap();
+    let mut served = place.serve_with("--quiet");
+    served.wait_for("deskfleet.redb-webhooks is damaged");
+    let posted = monitor.next();
+    posted.verify();
+    assert_eq!(posted.json()["type"], "resync");
+    served.terminate();
+    let mut served = place.serve_with("--quiet");
+    assert!(monitor.is_quiet());
+    served.terminate();
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Notifications {
     ///
     /// # Errors
     ///
-    /// When the positions cannot be read or written, or the operating system gives no thread.
+    /// When the operating system gives no thread.
     pub fn replace(&self, prepared: Prepared) -> io::Result<()> {
         let Inner {
             engine,
@@ -106,7 +106,8 @@ impl Notifications {
         if !webhooks.is_empty() {
             let keys = webhooks.iter().map(Webhook::key).collect();
             // Those that begin now get what happens from now on, also if the server ends before something does.
-            positions.begin(keys, engine.events(None).position())?;
+            let begun = positions.begin(keys, engine.events(None).position());
+            webhook::report(begun);
         }
         for webhook in webhooks {
             let name = format!("deskfleet-{}", webhook.receiver().label());

@@ -34,16 +34,22 @@ impl Positions {
         }
     }
 
-    /// Reads the file, and keeps the positions of these webhooks alone; those that it lacks begin after the event `newest`.
+    /// Reads the file, and keeps the positions of these webhooks alone; those that it lacks begin after the event `newest`. Where the file
+    /// cannot be read, all begin where no event is, so that each gets a `resync`.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or written.
+    /// When the file could not be read or written; the positions are in memory all the same.
     pub(super) fn begin(&self, keys: BTreeSet<String>, newest: u64) -> io::Result<()> {
         let mut kept = lock(&self.kept);
-        if let Some(file) = self.file.as_ref().filter(|_| kept.source.is_empty()) {
-            *kept = read(file)?;
-        }
+        let unread = self.file.as_ref().filter(|_| kept.source.is_empty());
+        let found = unread.map_or_else(|| Ok(None), |file| read(file));
+        let first = if found.is_err() { u64::MAX } else { newest };
+        let found = found.map(|found| {
+            if let Some(found) = found {
+                *kept = found;
+            }
+        });
         if kept.source.is_empty() {
             let mut random = [0; 8];
             getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -51,9 +57,10 @@ impl Positions {
         }
         kept.positions.retain(|key, _| keys.contains(key));
         for key in keys {
-            kept.positions.entry(key).or_insert(newest);
+            kept.positions.entry(key).or_insert(first);
         }
-        self.write(&kept)
+        let written = self.write(&kept);
+        found.and(written)
     }
 
     pub(super) fn source(&self) -> String {
@@ -95,18 +102,19 @@ impl Positions {
     }
 }
 
-fn read(file: &Path) -> io::Result<Kept> {
+/// The content of the file; `None` where there is none.
+fn read(file: &Path) -> io::Result<Option<Kept>> {
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
             let what = format!("cannot read {}: {error}", file.display());
             return Err(io::Error::new(error.kind(), what));
         }
     };
-    serde_json::from_slice(&bytes).map_err(|error| {
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| {
         io::Error::other(format!(
-            "{} is damaged ({error}), so it is not known what the webhooks have taken; remove it, and each gets what happens from now on",
+            "{} is damaged ({error}), so it is not known what the webhooks have taken: each gets a resync, and what happens from now on",
             file.display()
         ))
     })
@@ -151,7 +159,12 @@ mod tests {
         let found = ["a", "b", "c"].map(|key| positions.position(key));
         assert_eq!(found, [Some(9), None, Some(12)]);
         fs::write(&file, "{").unwrap();
-        let error = open().begin(keys(&["a"]), 12).unwrap_err().to_string();
-        assert!(error.contains("remove it"), "{error}");
+        let positions = open();
+        let error = positions.begin(keys(&["a"]), 12).unwrap_err().to_string();
+        assert!(error.contains("is damaged"), "{error}");
+        assert_eq!(positions.position("a"), Some(u64::MAX));
+        let positions = open();
+        positions.begin(keys(&["a", "b"]), 12).unwrap();
+        assert_eq!(positions.position("b"), Some(12), "it was written anew");
     }
 }

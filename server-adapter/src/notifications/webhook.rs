@@ -203,8 +203,8 @@ fn save(events: &EventStream, positions: &Positions, saved: &mut (u64, Instant))
     *saved = (events.position(), Instant::now());
 }
 
-/// Logs that positions could not be written: the events since are sent again after a restart.
-fn report(saved: io::Result<()>) {
+/// Logs that positions could not be read or written. The server works on without the file, and after a restart events may come again.
+pub(super) fn report(saved: io::Result<()>) {
     if let Err(error) = saved {
         LogQueue::stderr().line_about("positions", &format!("deskfleet: {error}"));
     }

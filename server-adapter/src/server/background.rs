@@ -1,8 +1,8 @@
 //! A thread that works until it is stopped.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Background {
     stopping: Arc<AtomicBool>,
+    /// When it was asked to stop: several that are asked at once are waited for together.
+    asked_at: OnceLock<Instant>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -36,12 +38,14 @@ impl Background {
         let thread = thread.spawn(move || work(&|| stopped.load(Ordering::Acquire)))?;
         Ok(Self {
             stopping,
+            asked_at: OnceLock::new(),
             thread: Some(thread),
         })
     }
 
     /// Makes the work end after its current step. Does not wait.
     pub(crate) fn stop(&self) {
+        self.asked_at.get_or_init(Instant::now);
         self.stopping.store(true, Ordering::Release);
         if let Some(thread) = &self.thread {
             thread.thread().unpark();
@@ -50,13 +54,13 @@ impl Background {
 }
 
 impl Drop for Background {
-    /// Waits for the current step, up to 5 s; then logs that the thread is left running.
+    /// Waits for the current step, up to 5 s after it was asked to stop; then logs that the thread is left running.
     fn drop(&mut self) {
         self.stop();
         let Some(thread) = self.thread.take() else {
             return;
         };
-        let begun = Instant::now();
+        let begun = self.asked_at.get_or_init(Instant::now);
         while !thread.is_finished() {
             if begun.elapsed() > WAIT_MAX {
                 let name = thread.thread().name().unwrap_or_default();
