@@ -39,6 +39,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet-agent' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Reports what a script knows, through the running agent')
+            [CompletionResult]::new('swarm', 'swarm', [CompletionResultType]::ParameterValue, 'Sends what many synthetic desktops measure, for sizing a server')
             break
         }
         'deskfleet-agent;report' {
@@ -50,6 +51,20 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet-agent' -ScriptBlock {
             [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'The workSpId or computer name of this desktop in the inventory; by default the computer name')
             [CompletionResult]::new('--spool', '--spool', [CompletionResultType]::ParameterName, 'Folder for pending records; by default that of the environment variable STATE_DIRECTORY, which systemd sets, else deskfleet-agent.spool')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'TOML file with settings; by default deskfleet-agent.toml, if there is one')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet-agent;swarm' {
+            [CompletionResult]::new('--agents', '--agents', [CompletionResultType]::ParameterName, 'Agents')
+            [CompletionResult]::new('--minutes', '--minutes', [CompletionResultType]::ParameterName, 'Minutes in which they measure; then they send what is pending, for 10 minutes at most')
+            [CompletionResult]::new('--backlog-days', '--backlog-days', [CompletionResultType]::ParameterName, 'Days for which each was offline at the start, and has kept its records')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Agents that send at once')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Address of the server, such as https://fleet.example.com')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'File with an API key of the scope ingest; by default the key is that of the environment variable DESKFLEET_KEY')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'TOML file with settings; by default deskfleet-agent.toml, if there is one')
+            [CompletionResult]::new('--inventory', '--inventory', [CompletionResultType]::ParameterName, 'Print the desktops for an import, and send nothing')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

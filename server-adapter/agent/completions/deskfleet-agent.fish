@@ -40,6 +40,7 @@ complete -c deskfleet-agent -n "__fish_deskfleet_agent_needs_command" -l dry-run
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_needs_command" -s V -l version -d 'Print version'
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_needs_command" -f -a "report" -d 'Reports what a script knows, through the running agent'
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_needs_command" -f -a "swarm" -d 'Sends what many synthetic desktops measure, for sizing a server'
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" -l user -d 'The user; by default that of the environment variables PAM_USER, USERNAME or USER' -r
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" -l profile-ms -d 'Time to load the profile' -r
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" -l group-policy-ms -d 'Time to apply group policy' -r
@@ -49,3 +50,13 @@ complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" 
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" -l spool -d 'Folder for pending records; by default that of the environment variable STATE_DIRECTORY, which systemd sets, else deskfleet-agent.spool' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" -l config -d 'TOML file with settings; by default deskfleet-agent.toml, if there is one' -r -F
 complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l agents -d 'Agents' -r
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l minutes -d 'Minutes in which they measure; then they send what is pending, for 10 minutes at most' -r
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l backlog-days -d 'Days for which each was offline at the start, and has kept its records' -r
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l connections -d 'Agents that send at once' -r
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l url -d 'Address of the server, such as https://fleet.example.com' -r -f
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l key-file -d 'File with an API key of the scope ingest; by default the key is that of the environment variable DESKFLEET_KEY' -r -F
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system' -r -F
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l config -d 'TOML file with settings; by default deskfleet-agent.toml, if there is one' -r -F
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -l inventory -d 'Print the desktops for an import, and send nothing'
+complete -c deskfleet-agent -n "__fish_deskfleet_agent_using_subcommand swarm" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 
 use super::report::{ACTIVITIES, Report, STARTUP};
 use super::settings::SETTINGS;
+use super::swarm::Swarm;
 
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub(crate) enum Action {
     /// Print what would be sent.
     DryRun,
     Report(Report),
+    Swarm(Swarm),
+    /// Print the desktops of a swarm of this many agents.
+    Inventory(usize),
 }
 
 /// The command line, for parsing, help, completions and the manual page.
@@ -50,6 +54,7 @@ pub(crate) fn command() -> Command {
                 .help("With --once: print what would be sent, and send nothing"),
         )
         .subcommand(report_command())
+        .subcommand(swarm_command())
 }
 
 fn report_command() -> Command {
@@ -92,6 +97,40 @@ fn report_command() -> Command {
         .args(setting_args().filter(|arg| ["spool", "instance", "config"].contains(&arg.get_id().as_str())))
 }
 
+fn swarm_command() -> Command {
+    let count = |name: &'static str, default: &'static str, max: i64| {
+        Arg::new(name)
+            .long(name)
+            .value_name("COUNT")
+            .default_value(default)
+            .value_parser(value_parser!(u32).range(..=max))
+    };
+    let names = ["url", "key_file", "ca", "config"];
+    Command::new("swarm")
+        .about("Sends what many synthetic desktops measure, for sizing a server")
+        .long_about(
+            "Sends what many synthetic desktops measure, for sizing a server\n\n\
+             Their records stay in the server as those of real desktops do: use a server of its own. The number of open files must be \
+             larger than --connections (ulimit -n).",
+        )
+        .after_help(
+            "Examples:\n  \
+             deskfleet-agent swarm --agents 5000 --inventory | deskfleet import - --url http://127.0.0.1:8080 --key-file admin.key\n  \
+             deskfleet-agent swarm --agents 5000 --minutes 10 --url http://127.0.0.1:8080 --key-file agent.key",
+        )
+        .arg(count("agents", "5000", 100_000).help("Agents"))
+        .arg(count("minutes", "10", 1440).help("Minutes in which they measure; then they send what is pending, for 10 minutes at most"))
+        .arg(count("backlog-days", "0", 7).help("Days for which each was offline at the start, and has kept its records"))
+        .arg(count("connections", "500", 10_000).help("Agents that send at once"))
+        .arg(
+            Arg::new("inventory")
+                .long("inventory")
+                .action(ArgAction::SetTrue)
+                .help("Print the desktops for an import, and send nothing"),
+        )
+        .args(setting_args().filter(move |arg| names.contains(&arg.get_id().as_str())))
+}
+
 /// An option for each setting, and for their file.
 fn setting_args() -> impl Iterator<Item = Arg> {
     let settings = SETTINGS.iter().map(|setting| {
@@ -120,12 +159,16 @@ fn hint(value: &str) -> ValueHint {
 
 /// What the arguments ask for.
 pub(crate) fn action(matches: &ArgMatches) -> Action {
-    let Some(("report", report)) = matches.subcommand() else {
-        return match (matches.get_flag("once"), matches.get_flag("dry-run")) {
-            (_, true) => Action::DryRun,
-            (true, false) => Action::Once,
-            (false, false) => Action::Run,
-        };
+    let report = match matches.subcommand() {
+        Some(("swarm", swarm)) => return swarm_action(swarm),
+        Some((_, report)) => report,
+        None => {
+            return match (matches.get_flag("once"), matches.get_flag("dry-run")) {
+                (_, true) => Action::DryRun,
+                (true, false) => Action::Once,
+                (false, false) => Action::Run,
+            };
+        }
     };
     let millis = |name| report.get_one(name).copied();
     Action::Report(Report {
@@ -138,6 +181,20 @@ pub(crate) fn action(matches: &ArgMatches) -> Action {
         group_policy_ms: millis("group-policy-ms"),
         shell_ms: millis("shell-ms"),
         total_ms: millis("total-ms"),
+    })
+}
+
+fn swarm_action(matches: &ArgMatches) -> Action {
+    let count = |name| matches.get_one::<u32>(name).copied().unwrap_or_default();
+    let size = |name| usize::try_from(count(name)).unwrap_or(usize::MAX);
+    if matches.get_flag("inventory") {
+        return Action::Inventory(size("agents"));
+    }
+    Action::Swarm(Swarm {
+        agents: size("agents"),
+        minutes: count("minutes"),
+        backlog_days: count("backlog-days"),
+        connections: size("connections").max(1),
     })
 }
 

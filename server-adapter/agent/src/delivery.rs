@@ -16,11 +16,29 @@ const REMINDER: Duration = Duration::from_secs(3600);
 /// By how much clocks may differ without a word.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(120);
 
+/// How a connection is made.
+enum Connect {
+    /// Anew, so that a key and CAs that were changed are read.
+    To(Target),
+    /// As a copy of one.
+    Like(Connection),
+}
+
+impl Connect {
+    fn connection(&self) -> io::Result<Connection> {
+        match self {
+            Self::To(target) => Connection::new(target),
+            Self::Like(connection) => Ok(connection.clone()),
+        }
+    }
+}
+
 /// The state of sending.
 pub(crate) struct Delivery {
-    target: Target,
-    /// Absent while nothing is pending: a new one reads the key and the CAs again.
+    connect: Connect,
+    /// Absent while nothing is pending.
     connection: Option<Connection>,
+    say: fn(&str),
     failures: u32,
     next: Instant,
     /// Records that go into a request.
@@ -47,17 +65,31 @@ impl Delivery {
     /// # Errors
     /// One sentence: the key or the CAs cannot be read.
     pub(crate) fn new(target: Target) -> io::Result<Self> {
-        let connection = Connection::new(&target)?;
+        let connect = Connect::To(target);
+        let connection = connect.connection()?;
         Ok(Self {
-            target,
             connection: Some(connection),
+            ..Self::from_parts(connect, log_line::say)
+        })
+    }
+
+    /// One of many in a process: they share the key and the CAs, and each is silent.
+    pub(crate) fn of_swarm(connection: Connection) -> Self {
+        Self::from_parts(Connect::Like(connection), |_| {})
+    }
+
+    fn from_parts(connect: Connect, say: fn(&str)) -> Self {
+        Self {
+            connect,
+            connection: None,
+            say,
             failures: 0,
             next: Instant::now(),
             records_max: BATCH_RECORDS,
             trouble: Reminder::default(),
             clock: Reminder::default(),
             warning: Reminder::default(),
-        })
+        }
     }
 
     /// When the next attempt is due.
@@ -78,14 +110,14 @@ impl Delivery {
         match self.send(spool, &batch, now) {
             Ok(sent) => {
                 if batch.damaged() > 0 {
-                    log_line::say(&format!(
+                    (self.say)(&format!(
                         "skipped {} lines of the spool that a crash has cut off",
                         batch.damaged()
                     ));
                 }
                 spool.remove(&batch);
                 if self.trouble.is_set() {
-                    log_line::say(&format!(
+                    (self.say)(&format!(
                         "sending again; {} still to send",
                         log_line::records(spool.count())
                     ));
@@ -100,7 +132,7 @@ impl Delivery {
                 self.failures = self.failures.saturating_add(1);
                 self.next = Instant::now() + pause(self.failures, after, random()).max(PACE);
                 if self.trouble.is_due(&message) {
-                    log_line::say(&format!(
+                    (self.say)(&format!(
                         "{message}; {} in the spool",
                         log_line::records(spool.count())
                     ));
@@ -123,7 +155,10 @@ impl Delivery {
         while !remaining.is_empty() {
             let connection = match self.connection.take() {
                 Some(connection) => connection,
-                None => Connection::new(&self.target).map_err(|error| (error.to_string(), None))?,
+                None => self
+                    .connect
+                    .connection()
+                    .map_err(|error| (error.to_string(), None))?,
             };
             let (part, others) = remaining.split_at(self.records_max.min(remaining.len()));
             let (outcome, date) = connection.post(part);
@@ -134,10 +169,10 @@ impl Delivery {
             match outcome {
                 Outcome::Accepted { refused, warnings } => {
                     sent += part.len() - refused.len();
-                    set_aside(spool, part, &refused);
+                    self.set_aside(spool, part, &refused);
                     if let Some(warning) = warnings.first().filter(|text| self.warning.is_due(text))
                     {
-                        log_line::say(&format!("the server says: {warning}"));
+                        (self.say)(&format!("the server says: {warning}"));
                     }
                     remaining = others;
                 }
@@ -147,7 +182,7 @@ impl Delivery {
                         index: 0,
                         message: message.to_owned(),
                     };
-                    set_aside(spool, part, &[refused]);
+                    self.set_aside(spool, part, &[refused]);
                     remaining = others;
                 }
                 Outcome::TooLarge => self.records_max = (part.len() / 2).max(1),
@@ -155,6 +190,26 @@ impl Delivery {
             }
         }
         Ok(sent)
+    }
+
+    /// Keeps refused records where a person finds them.
+    fn set_aside(&self, spool: &Spool, lines: &[String], refused: &[Refused]) {
+        let Some(first) = refused.first() else {
+            return;
+        };
+        let mut file = None;
+        for Refused { index, message } in refused {
+            if let Some(line) = lines.get(*index) {
+                file = spool.set_aside(line, message);
+            }
+        }
+        let place = file.map(|file| format!("; they are in {}", file.display()));
+        (self.say)(&format!(
+            "the server refuses {}: {}{}",
+            log_line::records(refused.len()),
+            first.message,
+            place.unwrap_or_default()
+        ));
     }
 
     /// Says by how much the clocks differ. The server's is exact to the second.
@@ -172,31 +227,11 @@ impl Delivery {
         }
         let minutes = difference.as_secs() / 60;
         if self.clock.is_due(direction) {
-            log_line::say(&format!(
+            (self.say)(&format!(
                 "the clock of this machine is {minutes} minutes {direction} that of the server: set the wrong one; until then {effect}"
             ));
         }
     }
-}
-
-/// Keeps refused records where a person finds them.
-fn set_aside(spool: &Spool, lines: &[String], refused: &[Refused]) {
-    let Some(first) = refused.first() else {
-        return;
-    };
-    let mut file = None;
-    for Refused { index, message } in refused {
-        if let Some(line) = lines.get(*index) {
-            file = spool.set_aside(line, message);
-        }
-    }
-    let place = file.map(|file| format!("; they are in {}", file.display()));
-    log_line::say(&format!(
-        "the server refuses {}: {}{}",
-        log_line::records(refused.len()),
-        first.message,
-        place.unwrap_or_default()
-    ));
 }
 
 /// Any time up to `max`.

@@ -10,6 +10,7 @@
 //! | `schedule.rs` | the moments of each agent |
 //! | `settings/`, `command_line.rs` | the settings and where they come from |
 //! | `report.rs` | what scripts report through the agent |
+//! | `swarm.rs` | many synthetic agents in one process |
 
 mod command_line;
 mod delivery;
@@ -24,6 +25,7 @@ mod server;
 mod sessions;
 mod settings;
 mod spool;
+mod swarm;
 mod utc;
 
 use std::ffi::OsString;
@@ -87,6 +89,8 @@ fn run(settings: &Settings, action: &Action) -> Result<(), String> {
             written.map_err(|error| format!("cannot write to standard output: {error}"))
         }
         Action::Report(report) => report::run(settings, report),
+        Action::Swarm(swarm) => swarm::run(settings, &target(settings)?, *swarm),
+        Action::Inventory(agents) => swarm::print_inventory(*agents),
     }
 }
 

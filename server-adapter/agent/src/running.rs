@@ -18,7 +18,7 @@ use super::spool::Spool;
 /// The longest time between two lists of the sessions, and the least accuracy of activities.
 const SESSIONS_EVERY: Duration = Duration::from_secs(15);
 /// Within this time of its start an agent sends its first record of the load.
-const FIRST_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const FIRST_WITHIN: Duration = Duration::from_secs(30);
 /// The time that the first figures of a single run cover.
 const ONCE_COVERS: Duration = Duration::from_secs(1);
 /// An agent that starts later after the boot was not started by it.

@@ -73,6 +73,7 @@ impl Failed {
 }
 
 /// A client of the server; it holds the key and the CAs as they were when it was made.
+#[derive(Clone)]
 pub(crate) struct Connection {
     agent: Agent,
     key: HeaderValue,

@@ -13,6 +13,7 @@ mod figures;
 mod outages;
 mod page;
 mod refusals;
+mod swarms;
 
 // What they share.
 mod agents;

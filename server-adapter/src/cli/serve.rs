@@ -11,7 +11,7 @@ use deskfleet::{
     Action, ActionDriver, Actions, Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery,
     error_chain,
 };
-use deskfleet_server::demo::{self, DemoClock};
+use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
     LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
     stderr_log,
@@ -78,7 +78,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     // A node may find a key in the log.
     let may_have_key = place.is_node || file.is_some_and(Path::exists);
     start_keys::require(may_have_key, address, place)?;
-    let Opened { engine, is_current } = open(settings, args, &metrics)?;
+    let (engine, is_current, _live) = open(settings, args, &metrics)?;
     start_keys::require(engine.has_key(), address, place)?;
     let notifications = Notifications::new(engine.clone(), metrics.clone(), file);
     let options = ServerOptions {
@@ -188,12 +188,9 @@ fn allow_files(files: usize) -> usize {
     files
 }
 
-/// The engine of a server.
-struct Opened {
-    engine: Engine,
-    /// Whether it is complete: a node that cannot reach its log may lack entries.
-    is_current: bool,
-}
+/// The engine of a server; whether it is complete, as a node that cannot reach its log may lack entries; and what goes on with a demo
+/// fleet.
+type Opened = (Engine, bool, Option<LiveDemo>);
 
 fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Opened, Failure> {
     let clock = DemoClock::default();
@@ -207,16 +204,15 @@ fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Open
         }
         let open = || open_store(node.share(builder()), file);
         let (engine, is_current) = node::start(settings, args.configure_fleet, &node, open)?;
-        return Ok(Opened { engine, is_current });
+        return Ok((engine, is_current, None));
     }
     let engine = open_store(builder(), file)?;
-    if args.demo {
-        load_demo(&engine, &clock)?;
-    }
-    Ok(Opened {
-        engine,
-        is_current: true,
-    })
+    let live = if args.demo {
+        load_demo(&engine, &clock)?
+    } else {
+        None
+    };
+    Ok((engine, true, live))
 }
 
 fn builder(settings: &Settings, clock: &DemoClock, metrics: &Metrics) -> EngineBuilder {
@@ -259,25 +255,28 @@ fn warn_of_readers(file: &Path) {
 #[cfg(not(unix))]
 fn warn_of_readers(_file: &Path) {}
 
-fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
-    if !engine
-        .workspaces(&WorkspaceQuery {
-            limit: 1,
-            ..WorkspaceQuery::default()
-        })?
-        .workspaces
-        .is_empty()
-    {
+/// Loads the demo fleet into an empty store, and goes on with it.
+fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<Option<LiveDemo>, Failure> {
+    let first = WorkspaceQuery {
+        limit: 1,
+        ..WorkspaceQuery::default()
+    };
+    if engine.workspaces(&first)?.workspaces.is_empty() {
+        let loaded = demo::load(engine, clock, DEMO_SEED)?;
+        log!(
+            "Loaded a demo fleet: {} workspaces, {} telemetry records.",
+            loaded.workspaces,
+            loaded.records
+        );
+    } else if demo::has_fleet(engine, DEMO_SEED)? {
+        log!("The store has the demo fleet already; it goes on.");
+    } else {
         log!("The store has workspaces already; --demo adds nothing.");
-        return Ok(());
+        return Ok(None);
     }
-    let loaded = demo::load(engine, clock, DEMO_SEED)?;
-    log!(
-        "Loaded a demo fleet: {} workspaces, {} telemetry records.",
-        loaded.workspaces,
-        loaded.records
-    );
-    Ok(())
+    let live = LiveDemo::start(engine.clone(), DEMO_SEED);
+    let live = live.map_err(|error| Failure::caused("cannot start a thread", &error))?;
+    Ok(Some(live))
 }
 
 /// The socket that systemd handed over, or one at `address`.

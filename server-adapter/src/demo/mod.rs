@@ -1,22 +1,21 @@
-//! A demo fleet with a working week of telemetry, to look at before anything is connected.
+//! A demo fleet with a working week of telemetry, to look at before anything is connected, which goes on while it is served.
 //!
-//! Everything depends on one seed and the time of loading. The engine's clock is set back by a week and advanced hour by hour, so
+//! Everything depends on one seed and the time. The engine's clock is set back by a week and advanced hour by hour, so
 //! that times of receipt, holds and the audit match the records.
 
-mod desktop;
-mod random;
-mod week;
+mod live;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
 use deskfleet::{
-    Action, ActionRequest, Clock, Engine, ErrorKind, FailedState, Record, Result, State, Timestamp,
+    Action, ActionRequest, Clock, Engine, ErrorKind, FailedState, Result, State, Stream, Timestamp,
+    Workspace,
 };
+use deskfleet_demo_fleet::{Desktop, Intervals, Random, Sent, is_workday};
 
-use self::desktop::Desktop;
-use self::random::Random;
+pub use self::live::LiveDemo;
 
 /// Desktops in the fleet.
 const DESKTOPS: usize = 320;
@@ -25,6 +24,8 @@ const HOLDS: usize = 3;
 /// In seconds.
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
+/// Of a timestamp, in a second.
+const TICKS: i64 = 10_000_000;
 /// The length of the history.
 const WEEK: i64 = 7 * DAY;
 /// Hours from one filing of records to the next.
@@ -64,13 +65,57 @@ pub struct Loaded {
 ///
 /// When the store cannot be written.
 pub fn load(engine: &Engine, clock: &DemoClock, seed: u64) -> Result<Loaded> {
-    let mut random = Random::new(seed);
-    let desktops: Vec<Desktop> = (0..DESKTOPS)
-        .map(|number| Desktop::synthetic(number, &mut random))
-        .collect();
-    let loaded = play(engine, clock, &desktops, &mut random);
+    let desktops = fleet(seed);
+    let loaded = play(engine, clock, &desktops, &mut Random::new(seed));
     clock.set_behind(0);
     loaded
+}
+
+/// Whether the store has the fleet of `seed`, as an earlier start has loaded it.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub fn has_fleet(engine: &Engine, seed: u64) -> Result<bool> {
+    let desktop = Desktop::new(0, seed);
+    let found = engine.workspace(&desktop.id)?;
+    Ok(found.is_some_and(|found| found.workspace.computer_name == Some(desktop.computer_name)))
+}
+
+fn fleet(seed: u64) -> Vec<Desktop> {
+    (0..DESKTOPS)
+        .map(|number| Desktop::new(number, seed))
+        .collect()
+}
+
+/// As the inventory has it.
+fn workspace(desktop: &Desktop) -> Workspace {
+    Workspace {
+        id: desktop.id.clone(),
+        computer_name: Some(desktop.computer_name.clone()),
+        account: Some(desktop.account.to_owned()),
+        region: Some(desktop.region.to_owned()),
+        directory_id: Some(desktop.directory_id.to_owned()),
+        running_mode: Some(desktop.running_mode.into()),
+        compute_type_name: Some(desktop.compute_type.into()),
+        protocol: Some(desktop.protocol.into()),
+        username: Some(desktop.username.clone()),
+        state: Some(desktop.state.into()),
+    }
+}
+
+fn unix_seconds(time: Timestamp) -> i64 {
+    (time.ticks() - Timestamp::from_unix_seconds(0).ticks()).div_euclid(TICKS)
+}
+
+/// What the agents of `desktops` send of a span of seconds since 1970, oldest first.
+fn sent(desktops: &[Desktop], span: &std::ops::Range<i64>, intervals: Intervals) -> Vec<Sent> {
+    let reporting = desktops.iter().filter(|desktop| desktop.reports());
+    let mut records: Vec<_> = reporting
+        .flat_map(|desktop| desktop.records(span.clone(), intervals))
+        .collect();
+    records.sort_by_key(|sent| sent.time);
+    records
 }
 
 fn play(
@@ -82,28 +127,25 @@ fn play(
     let end = engine.now();
     let start = end.plus_seconds(-WEEK);
     clock.set_behind(WEEK);
-    let workspaces = desktops.iter().map(|desktop| desktop.workspace.clone());
-    engine.put_workspaces(workspaces.collect())?;
+    engine.put_workspaces(desktops.iter().map(workspace).collect())?;
     for desktop in in_state(desktops, State::Available).take(HOLDS) {
         let reason = Some("Custodian of the 2026 supply contract");
-        engine.place_hold(&desktop.workspace.id, "Matter 2026-017", reason)?;
+        engine.place_hold(&desktop.id, "Matter 2026-017", reason)?;
     }
 
-    let mut records = week::records(desktops, end, random);
-    records.sort_by_key(Record::sent_time);
-    let count = records.len();
-    let mut records = records.into_iter().peekable();
+    let (first, mut count) = (unix_seconds(start), 0);
     for hour in 1..=WEEK / HOUR {
-        let now = start.plus_seconds(hour * HOUR);
         let behind = WEEK - hour * HOUR;
         clock.set_behind(behind);
-        let due = std::iter::from_fn(|| records.next_if(|record| record.sent_time() < Some(now)));
-        record(engine, &due.collect::<Vec<_>>())?;
+        let seconds = first + hour * HOUR;
+        let records = sent(desktops, &(seconds - HOUR..seconds), Intervals::WEEK);
+        count += records.len();
+        record(engine, &records)?;
         // Some time into the next hour, so that not everything happens at the same minute.
         let later = i64::from(random.between(0, 3000));
         clock.set_behind((behind - later).max(0));
-        let hour_of_day = (now.ticks() / (HOUR * 10_000_000)).rem_euclid(24);
-        if week::is_workday(now.day()) && (7..18).contains(&hour_of_day) {
+        let hour_of_day = seconds.div_euclid(HOUR).rem_euclid(24);
+        if is_workday(seconds.div_euclid(DAY)) && (7..18).contains(&hour_of_day) {
             act(engine, desktops, random)?;
         }
         if hour % UPKEEP_HOURS == 0 {
@@ -124,26 +166,50 @@ fn play(
     })
 }
 
-/// Stores `records` in parts, and files between them if the queue is too short for all.
-fn record(engine: &Engine, records: &[Record]) -> Result<()> {
-    match engine.record_all(records) {
+/// Stores what was sent.
+fn record(engine: &Engine, records: &[Sent]) -> Result<()> {
+    let bodies: Vec<_> = records
+        .iter()
+        .map(|sent| (stream(sent), sent.body()))
+        .collect();
+    record_bodies(engine, &bodies)
+}
+
+fn stream(sent: &Sent) -> Stream {
+    match sent.stream {
+        deskfleet_demo_fleet::Stream::Stats => Stream::Stats,
+        deskfleet_demo_fleet::Stream::Activity => Stream::Activity,
+        deskfleet_demo_fleet::Stream::Startup => Stream::Startup,
+        deskfleet_demo_fleet::Stream::Processes => Stream::Processes,
+    }
+}
+
+/// Stores records in parts, and files between them if the queue is too short for all.
+fn record_bodies(engine: &Engine, bodies: &[(Stream, String)]) -> Result<()> {
+    let mut batch = engine.batch();
+    for (stream, body) in bodies {
+        batch.push_json(*stream, body.as_bytes())?;
+    }
+    match engine.record_batch(batch) {
         Err(error) if error.kind() == ErrorKind::QueueFull => {
             if engine.file_pending()? > 0 {
-                return record(engine, records);
+                return record_bodies(engine, bodies);
             }
-            let (first, second) = records.split_at(records.len() / 2);
+            let (first, second) = bodies.split_at(bodies.len() / 2);
             if first.is_empty() {
                 return Err(error);
             }
-            record(engine, first)?;
-            record(engine, second)
+            record_bodies(engine, first)?;
+            record_bodies(engine, second)
         }
-        done => done.map(drop),
+        done => done,
     }
 }
 
 fn in_state(desktops: &[Desktop], state: State) -> impl Iterator<Item = &Desktop> {
-    desktops.iter().filter(move |desktop| desktop.is_in(state))
+    desktops
+        .iter()
+        .filter(move |desktop| desktop.state == state.as_str())
 }
 
 /// The calls of the help desk in one hour; one in twelve fails.
@@ -185,7 +251,7 @@ fn attempt(
     let asked = engine.act(ActionRequest {
         requester: Some(requester.to_owned()),
         compute_type: (action == Action::ChangeComputeType).then(|| "POWER".to_owned()),
-        ..ActionRequest::new(action, desktop.workspace.id.as_str())
+        ..ActionRequest::new(action, desktop.id.as_str())
     });
     match asked {
         Err(error) if error.kind() == ErrorKind::StorageUnavailable => Err(error),
@@ -195,61 +261,9 @@ fn attempt(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use deskfleet::{Config, Stream};
+    use deskfleet::Config;
 
     use super::*;
-
-    fn fleet(seed: u64) -> Vec<Desktop> {
-        let mut random = Random::new(seed);
-        (0..DESKTOPS)
-            .map(|number| Desktop::synthetic(number, &mut random))
-            .collect()
-    }
-
-    /// A Friday afternoon in Europe.
-    fn week_end() -> Timestamp {
-        "2026-11-20T14:30:00Z".parse().unwrap()
-    }
-
-    fn week_of(seed: u64) -> (Vec<Desktop>, Vec<Record>) {
-        let desktops = fleet(seed);
-        let records = week::records(&desktops, week_end(), &mut Random::new(seed));
-        (desktops, records)
-    }
-
-    #[test]
-    fn the_same_seed_makes_the_same_week() {
-        assert!(week_of(1) == week_of(1));
-        assert!(week_of(1) != week_of(2));
-    }
-
-    #[test]
-    fn most_available_desktops_have_every_stream_within_the_week() {
-        let (desktops, records) = week_of(7);
-        let mut seen = BTreeSet::new();
-        for record in &records {
-            let time = record.sent_time().unwrap();
-            assert!(
-                week_end().plus_seconds(-WEEK) <= time && time < week_end(),
-                "{time}"
-            );
-            seen.insert((record.stream(), record.instance_id()));
-        }
-        let available = in_state(&desktops, State::Available);
-        let available: Vec<_> = available.map(|d| d.workspace.id.as_str()).collect();
-        for stream in Stream::ALL {
-            let has = |id: &&&str| seen.contains(&(stream, **id));
-            let count = available.iter().filter(has).count();
-            assert!(
-                count * 100 > available.len() * 90,
-                "{} {count}",
-                stream.name()
-            );
-        }
-        assert!(available.len() > DESKTOPS / 2, "{}", available.len());
-    }
 
     #[test]
     fn short_queue_takes_the_week_too() {
@@ -262,27 +276,5 @@ mod tests {
         assert_eq!(loaded.workspaces, DESKTOPS);
         assert!(loaded.records > 100);
         engine.close().unwrap();
-    }
-
-    #[test]
-    fn weekend_is_quiet() {
-        let (_, records) = week_of(7);
-        let on = |day: &str| {
-            let day = day.parse::<Timestamp>().unwrap().day();
-            let logons = records.iter().filter(|r| r.stream() == Stream::Startup);
-            logons
-                .filter(|r| r.sent_time().unwrap().day() == day)
-                .count()
-        };
-        let (sunday, tuesday) = (on("2026-11-15"), on("2026-11-17"));
-        assert!(0 < sunday && sunday * 5 < tuesday, "{sunday} {tuesday}");
-    }
-
-    #[test]
-    fn ids_and_names_are_distinct() {
-        let desktops = fleet(7);
-        let ids: BTreeSet<_> = desktops.iter().map(|d| &d.workspace.id).collect();
-        let names: BTreeSet<_> = desktops.iter().map(|d| &d.workspace.username).collect();
-        assert_eq!((ids.len(), names.len()), (DESKTOPS, DESKTOPS));
     }
 }
