@@ -8,7 +8,9 @@ use std::time::{Duration, Instant, SystemTime};
 use super::delivery::{Attempt, Delivery};
 use super::log_line;
 use super::machine::{self, Machine, ProcessTable};
-use super::records::{ActivityRecord, Names, Record, StartupRecord, written_time};
+use super::records::{
+    ActivityRecord, INSTANCE_MAX, Names, Record, StartupRecord, shortened, written_time,
+};
 use super::schedule;
 use super::server::Target;
 use super::sessions::{self, Sessions, Source};
@@ -40,7 +42,8 @@ impl Identity {
     /// # Errors
     /// One sentence, where the machine has no name.
     pub(crate) fn new(settings: &Settings) -> Result<Self, String> {
-        let instance = settings.instance.clone().or_else(machine::computer_name);
+        let computer = || machine::computer_name().map(|name| shortened(&name, INSTANCE_MAX));
+        let instance = settings.instance.clone().or_else(computer);
         let instance_id =
             instance.ok_or("this computer has no name: name the desktop with --instance")?;
         Ok(Self {
@@ -161,7 +164,7 @@ pub(crate) fn run(settings: &Settings, target: Target) -> Result<(), String> {
     }
     let moment = |every| schedule::phase(&instance, every);
     let (stats_every, processes_every) = (settings.stats_every, settings.processes_every);
-    // Whole numbers of a second after the start, so that the first rates cover a second at least.
+    // The first figures cover two seconds at least.
     let first = start + Duration::from_secs(2) + moment(FIRST_WITHIN);
     let (mut stats_due, mut processes_due) = (first, first);
     let mut is_first_sent = false;
