@@ -117,10 +117,39 @@ fn expired_certificate_of_the_server_is_named_with_what_to_do() {
     assert!(fleet.once(&fleet.url()).status.success());
 }
 
-#[test]
-fn difference_of_the_clocks_is_named_in_minutes() {
+/// Responds to `count` requests with the same text; returns the address.
+fn fake_server(count: usize, response: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for client in listener.incoming().take(count) {
+            let mut client = client.unwrap();
+            let pause = Some(Duration::from_millis(500));
+            client.set_read_timeout(pause).unwrap();
+            // The whole request, or what came until it paused.
+            let _ = client.read_to_end(&mut Vec::new());
+            client.write_all(response.as_bytes()).unwrap();
+        }
+    });
+    url
+}
+
+#[test]
+fn record_that_is_too_large_alone_is_set_aside() {
+    let response =
+        "HTTP/1.1 413 Payload Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    // Both records together, then each alone.
+    let url = fake_server(3, response.to_owned());
+    let fleet = Fleet::new();
+    let output = fleet.once(&url);
+    assert!(output.status.success(), "{output:?}");
+    let refused = fs::read_to_string(fleet.file("spool/refused.ndjson")).unwrap();
+    assert_eq!(refused.matches("too large").count(), 2, "{refused}");
+    assert!(fleet.spool_is_empty());
+}
+
+#[test]
+fn difference_of_the_clocks_is_named_in_minutes() {
     let earlier = SystemTime::now() - Duration::from_secs(2 * 3600 + 5);
     let body = "{\"accepted\":2,\"rejected\":0,\"errors\":[],\"warnings\":[]}";
     let response = format!(
@@ -128,18 +157,9 @@ fn difference_of_the_clocks_is_named_in_minutes() {
         httpdate::fmt_http_date(earlier),
         body.len()
     );
-    let server = thread::spawn(move || {
-        let (mut client, _) = listener.accept().unwrap();
-        client
-            .set_read_timeout(Some(Duration::from_millis(500)))
-            .unwrap();
-        // The whole request, or what came until it paused.
-        let _ = client.read_to_end(&mut Vec::new());
-        client.write_all(response.as_bytes()).unwrap();
-    });
+    let url = fake_server(1, response);
     let fleet = Fleet::new();
     let output = fleet.once(&url);
-    server.join().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
     assert!(
