@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -54,16 +55,22 @@ const FLEET_AGE_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Live {
     pub(crate) options: ServerOptions,
     pub(crate) cors: Cors,
+    /// How often options were replaced before.
+    reloads: u64,
 }
 
 impl Live {
-    fn new(options: ServerOptions) -> io::Result<Self> {
+    fn new(options: ServerOptions, reloads: u64) -> io::Result<Self> {
         let cors = Cors::new(&options.cors_origins)?;
         if options.access_log.is_some() {
             // Who reads both from one stream reads one format.
             LogQueue::stderr().set_json(options.log_format == LogFormat::Json);
         }
-        Ok(Self { options, cors })
+        Ok(Self {
+            options,
+            cors,
+            reloads,
+        })
     }
 }
 
@@ -75,6 +82,8 @@ pub(crate) struct ServerState {
     address: SocketAddr,
     /// Replaced as a whole.
     live: Mutex<Arc<Live>>,
+    /// How often `live` was replaced: read for each request, where its lock would be taken by all connections in turn.
+    reloads: AtomicU64,
     pub(crate) scraped: Scraped<Figures>,
     /// Read anew each time: it is quick, where the disk is.
     pub(crate) ready: Scraped<Result<(), EngineError>>,
@@ -174,7 +183,8 @@ impl ServerState {
             metrics: options.metrics.clone(),
             engine,
             address,
-            live: Mutex::new(Arc::new(Live::new(options)?)),
+            live: Mutex::new(Arc::new(Live::new(options, 0)?)),
+            reloads: AtomicU64::new(0),
         })
     }
 
@@ -183,13 +193,20 @@ impl ServerState {
         Arc::clone(&lock(&self.live))
     }
 
+    /// Whether these are the options in force.
+    pub(crate) fn is_in_force(&self, live: &Live) -> bool {
+        self.reloads.load(Ordering::Acquire) == live.reloads
+    }
+
     /// Takes from `new` the options that change while the server runs.
     ///
     /// # Errors
     /// When an option is not valid; nothing changes then.
     pub(crate) fn reload(&self, new: &ServerOptions) -> io::Result<()> {
         let mut live = lock(&self.live);
-        *live = Arc::new(Live::new(live.options.reloaded(new))?);
+        let reloads = live.reloads + 1;
+        *live = Arc::new(Live::new(live.options.reloaded(new), reloads)?);
+        self.reloads.store(reloads, Ordering::Release);
         Ok(())
     }
 

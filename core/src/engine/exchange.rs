@@ -56,7 +56,8 @@ use super::{Engine, EventStream, ResponseBody, ResponseFuture};
 #[must_use = "an exchange that is dropped accepts nothing"]
 pub struct Exchange {
     core: Arc<EngineCore>,
-    exchange: api::Exchange,
+    /// In a box: a server holds one in the future of each request.
+    exchange: Box<api::Exchange>,
 }
 
 impl Exchange {
@@ -167,7 +168,7 @@ impl Engine {
     /// Begins a request whose body arrives in pieces.
     pub fn begin(&self, head: Parts) -> Exchange {
         Exchange {
-            exchange: self.exchange(head),
+            exchange: Box::new(self.exchange(head)),
             core: Arc::clone(&self.running.core),
         }
     }

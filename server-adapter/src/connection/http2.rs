@@ -4,7 +4,6 @@
 //! one of HTTP/2: the preface has the deadline of a head, a body has its own, a response must be read, and a connection
 //! without requests is closed after its rest.
 
-use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +17,8 @@ use tokio::time::sleep;
 
 use super::http2_requests::{Http2Requests, Overdue};
 use super::progress::Progress;
+use super::request_turn::RequestTurn;
+use super::served::CurrentConnection;
 use super::socket::Socket;
 use crate::request::respond;
 use crate::state::ServerState;
@@ -48,14 +49,14 @@ pub(crate) async fn serve(
     let _turn = progress.begin();
     let options = &shared.live().options;
     let requests = Arc::new(Http2Requests::new(options.write_timeout, &progress));
-    let service = service_fn(|request: Request<Incoming>| {
-        let (shared, progress) = (Arc::clone(&shared), Arc::clone(&progress));
-        let place = shared.begin(&progress, request.headers());
-        let held = requests.begin(place.within(&shared.http2_requests));
-        async move {
-            let response = respond(&shared, &progress, request, &held.place).await;
-            Ok::<_, Infallible>(response.map(|body| body.sent_on(&progress).counted(held)))
-        }
+    let connection = CurrentConnection::new(&shared, &progress);
+    let begun = Arc::clone(&requests);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let connection = connection.get();
+        let shared = &connection.shared;
+        let place = shared.begin(&connection.progress, request.headers());
+        let turn = begun.begin(place.within(&shared.http2_requests));
+        respond(connection, RequestTurn::Http2(turn), request)
     });
     let io = TokioIo::new(socket.clone());
     let mut connection = pin!(shared.http2.serve_connection(io, service));

@@ -8,27 +8,30 @@ pub(crate) mod http2;
 pub(crate) mod http2_requests;
 pub(crate) mod progress;
 pub(crate) mod protocol;
+pub(crate) mod request_turn;
+pub(crate) mod served;
 pub(crate) mod socket;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 #[cfg(not(feature = "tls"))]
 pub(crate) mod without_tls;
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use http::Version;
+use http::Request;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::limits::served_places::ServedPlace;
-use crate::request::refusal;
 use crate::request::respond;
 use crate::state::ServerState;
 use progress::Progress;
+use request_turn::RequestTurn;
+use served::CurrentConnection;
 use socket::{End, Socket, Transport};
 
 /// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
@@ -119,7 +122,7 @@ async fn transport(
 /// Serves a connection of HTTP/1.1 as long as requests come. While none does, hyper and its buffers are put away, and it has no place.
 async fn serve_http1(
     socket: &Socket,
-    shared: &ServerState,
+    shared: &Arc<ServerState>,
     progress: &Arc<Progress>,
     draining: &mut watch::Receiver<bool>,
 ) {
@@ -156,21 +159,17 @@ async fn serve_http1(
 /// after the response to the previous one. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
 async fn serve_requests(
     socket: &Socket,
-    shared: &ServerState,
+    shared: &Arc<ServerState>,
     progress: &Arc<Progress>,
     draining: &mut watch::Receiver<bool>,
 ) -> End {
-    let service = service_fn(|request| {
-        let turn = progress.begin();
-        async move {
-            let place = shared.begin(progress, request.headers());
-            let mut response = respond(shared, progress, request, &place).await;
-            if progress.is_kept_for_livez() {
-                refusal::close(&mut response, Version::HTTP_11);
-            }
-            let sending = response.map(|body| body.sent_on(progress).ending(turn, place));
-            Ok::<_, Infallible>(sending)
-        }
+    let connection = CurrentConnection::new(shared, progress);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let connection = connection.get();
+        let progress = &connection.progress;
+        let place = connection.shared.begin(progress, request.headers());
+        let turn = RequestTurn::Http1(progress.begin(), place);
+        respond(connection, turn, request)
     });
     let io = TokioIo::new(socket.clone());
     socket.unpark();

@@ -139,6 +139,11 @@ fn permits(bytes: usize) -> usize {
     bytes.div_ceil(PERMIT_BYTES)
 }
 
+/// Whether a body or a response of that length takes no room.
+pub(crate) fn needs_no_room(bytes: usize) -> bool {
+    needed(bytes) == 0
+}
+
 /// What `bytes` of a body or a response need. What a single permit would hold needs none: its request's head takes more.
 fn needed(bytes: usize) -> usize {
     if bytes <= PERMIT_BYTES {

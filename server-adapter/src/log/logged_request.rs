@@ -34,8 +34,8 @@ pub(crate) struct HandledRequest<'s> {
     pub(crate) key: Option<u64>,
     /// Room for its response, if it was taken before the write.
     pub(crate) share: Option<ResponseShare>,
-    /// `None` without an access log.
-    logged: Option<LoggedRequest>,
+    /// `None` without an access log. In a box, because most servers write none and every request in progress has room for it.
+    logged: Option<Box<LoggedRequest>>,
     has_response: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'s> HandledRequest<'s> {
             operation: Operation::None,
             key: None,
             share: None,
-            logged: LoggedRequest::begin(shared, options, progress, request, started),
+            logged: LoggedRequest::begin(shared, options, progress, request, started).map(Box::new),
             has_response: false,
         }
     }

@@ -1,12 +1,13 @@
 //! Reading a request body within bounds of size, memory and time.
 
 use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet::Exchange;
+use deskfleet::routes::{RequestBody, Route};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT};
 use http_body_util::BodyExt as _;
@@ -17,7 +18,7 @@ use tokio::time::{Instant, timeout};
 
 use super::gzip::{Fault, Gunzip};
 use crate::connection::progress::Progress;
-use crate::limits::budget::{NoRoom, Share};
+use crate::limits::budget::{NoRoom, Share, needs_no_room};
 
 /// The content codings that are decoded, as in `Accept-Encoding`.
 pub(crate) const CODINGS: &str = "gzip, identity";
@@ -68,29 +69,76 @@ pub(crate) fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
 }
 
-/// Hands `body` to `exchange` as it arrives and undoes `gzip`, at most one frame beyond the exchange's limit, as sent or decoded.
-/// `share` grows with what the exchange keeps. Returns whether bytes of the body were left unread on the connection.
+/// How much of a body there is when its head has arrived.
+#[derive(Debug)]
+pub(crate) enum Arrived {
+    /// All that is read of it is handed on; whether bytes are left unread on the connection.
+    Whole { cut: bool },
+    /// The rest is read as it arrives; the first piece, if it is here.
+    Part(Option<Bytes>),
+}
+
+/// Hands a small body to `exchange` if it is here already, as most reports are: it needs no room, no timer and no turn of others.
 ///
-/// A body that declares a length above the limit is not read at all. One without a limit, an import, waits for its own commits,
-/// may pause for `pause_max`, and waits for room no longer than that.
+/// A body that declares a length above the limit is not read at all.
+pub(crate) fn arrived(
+    body: &mut Incoming,
+    gzip: bool,
+    exchange: &mut Exchange,
+) -> impl Future<Output = Result<Arrived, Unread>> {
+    poll_fn(move |cx| Poll::Ready(take_arrived(body, gzip, exchange, cx)))
+}
+
+fn take_arrived(
+    body: &mut Incoming,
+    gzip: bool,
+    exchange: &mut Exchange,
+    cx: &mut Context<'_>,
+) -> Result<Arrived, Unread> {
+    let bytes_max = exchange.body_bytes_max();
+    let declared = body.size_hint();
+    if declared.lower() > bytes_max as u64 {
+        exchange.too_large();
+        return Ok(Arrived::Whole { cut: true });
+    }
+    if bytes_max == 0 || declared.upper() == Some(0) {
+        let cut = !body.is_end_stream();
+        return Ok(Arrived::Whole { cut });
+    }
+    let first = match Pin::new(&mut *body).poll_frame(cx) {
+        Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),
+        Poll::Ready(Some(Err(_))) => return Err(Unread::Broken),
+        Poll::Ready(None) => return Ok(Arrived::Whole { cut: false }),
+        Poll::Pending => None,
+    };
+    let is_one_value = |route: &Route| {
+        // A batch takes more memory than its text, and an import waits for commits.
+        !matches!(route.body, RequestBody::Batch | RequestBody::Workspaces)
+    };
+    let is_plain = !gzip && exchange.route().is_some_and(is_one_value);
+    match first {
+        Some(piece) if is_plain && needs_no_room(piece.len()) && body.is_end_stream() => {
+            exchange.push(&piece);
+            Ok(Arrived::Whole { cut: false })
+        }
+        first => Ok(Arrived::Part(first)),
+    }
+}
+
+/// Hands `first` and the rest of `body` to `exchange` as it arrives and undoes `gzip`, at most one frame beyond the exchange's limit,
+/// as sent or decoded. `share` grows with what the exchange keeps. Returns whether bytes of the body were left unread on the connection.
+///
+/// A body without a limit, an import, waits for its own commits, may pause for `pause_max`, and waits for room no longer than that.
 pub(crate) async fn receive(
-    mut body: Incoming,
+    body: &mut Incoming,
+    first: Option<Bytes>,
     gzip: bool,
     exchange: &mut Exchange,
     share: &mut Share<'_>,
     progress: &Progress,
     pause_max: Duration,
 ) -> Result<bool, Unread> {
-    let bytes_max = exchange.body_bytes_max();
-    let declared = body.size_hint();
-    if declared.lower() > bytes_max as u64 {
-        exchange.too_large();
-        return Ok(true);
-    }
-    if bytes_max == 0 || declared.upper() == Some(0) {
-        return Ok(!body.is_end_stream());
-    }
-    let any_length = bytes_max == usize::MAX;
+    let any_length = exchange.body_bytes_max() == usize::MAX;
     let mut intake = Intake {
         exchange,
         share,
@@ -99,7 +147,7 @@ pub(crate) async fn receive(
         room_wait_max: if any_length { pause_max } else { Duration::MAX },
         handed_on: 0,
     };
-    let decoded = pieces(&mut body, gzip, &mut intake, Pace::new(pause_max)).await?;
+    let decoded = pieces(body, gzip, &mut intake, Pace::new(pause_max, first)).await?;
     match decoded {
         Ok(()) => {}
         Err(Fault::TooLong) => exchange.too_large(),
@@ -216,30 +264,37 @@ struct Pace {
     deadline: Instant,
     /// The longest time without a byte, whatever came before.
     pause_max: Duration,
+    /// A piece that has come already.
+    first: Option<Bytes>,
 }
 
 impl Pace {
-    fn new(pause_max: Duration) -> Self {
+    fn new(pause_max: Duration, first: Option<Bytes>) -> Self {
         Self {
             deadline: Instant::now() + GRACE,
             pause_max,
+            first,
         }
     }
 
     /// The next bytes of the body; trailers are passed over.
     async fn next(&mut self, body: &mut Incoming) -> Result<Option<Bytes>, Unread> {
-        loop {
+        let data = loop {
+            if let Some(first) = self.first.take() {
+                break first;
+            }
             let frame = in_time(self.time_left(), body.frame()).await;
             let Some(frame) = frame.map_err(|_| Unread::Late)? else {
                 return Ok(None);
             };
             let frame = frame.map_err(|_| Unread::Broken)?;
             if let Ok(data) = frame.into_data() {
-                let micros = 1_000_000 * data.len() as u64 / BYTES_PER_SECOND;
-                self.deadline += Duration::from_micros(micros);
-                return Ok(Some(data));
+                break data;
             }
-        }
+        };
+        let micros = 1_000_000 * data.len() as u64 / BYTES_PER_SECOND;
+        self.deadline += Duration::from_micros(micros);
+        Ok(Some(data))
     }
 
     /// For the next byte.

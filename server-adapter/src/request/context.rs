@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deskfleet::Exchange;
-use http::{HeaderValue, Method, Request, Response, Version};
+use http::Response;
 
-use super::refusal::{self, Refused};
+use super::refusal::{self, Asked, Refused};
 use crate::connection::progress::Progress;
+use crate::connection::request_turn::RequestTurn;
 use crate::limits::budget::NoRoom;
-use crate::limits::sources::{RequestPlace, Source};
+use crate::limits::sources::Source;
 use crate::log::logged_request::HandledRequest;
 use crate::metrics::RefusedConnection;
 use crate::options::ServerOptions;
@@ -25,31 +26,13 @@ pub(crate) struct RequestContext<'r> {
     pub(crate) shared: &'r ServerState,
     pub(crate) options: &'r ServerOptions,
     pub(crate) progress: &'r Arc<Progress>,
-    pub(crate) place: &'r RequestPlace,
+    pub(crate) turn: &'r RequestTurn,
     pub(crate) asked: &'r Asked,
-}
-
-/// The parts of a request that are needed after it was handed on.
-pub(crate) struct Asked {
-    pub(crate) method: Method,
-    pub(crate) version: Version,
-    traceparent: Option<HeaderValue>,
-}
-
-impl Asked {
-    /// Of a request that is about to be handed on.
-    pub(crate) fn by<B>(request: &Request<B>) -> Self {
-        Self {
-            method: request.method().clone(),
-            version: request.version(),
-            traceparent: refusal::traceparent(request).cloned(),
-        }
-    }
 }
 
 impl RequestContext<'_> {
     pub(crate) fn source(&self) -> &Arc<Source> {
-        &self.place.source
+        &self.turn.place().source
     }
 
     /// The response of a refusal.

@@ -36,24 +36,24 @@ impl Cors {
     }
 
     /// The origin that a request comes from, if it is named.
-    pub(crate) fn origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+    pub(crate) fn origin(&self, headers: &HeaderMap) -> Option<&HeaderValue> {
         if self.0.is_empty() {
             return None;
         }
         let origin = headers.get(ORIGIN)?;
-        self.0.iter().find(|named| *named == origin).cloned()
+        self.0.iter().find(|named| *named == origin)
     }
 
     /// Adds the headers that let a page of `origin` read the response. Once any origin is named, a cache must keep the responses
     /// of each apart.
-    pub(crate) fn allow<B>(&self, origin: Option<HeaderValue>, response: &mut Response<B>) {
+    pub(crate) fn allow<B>(&self, origin: Option<&HeaderValue>, response: &mut Response<B>) {
         if self.0.is_empty() {
             return;
         }
         let headers = response.headers_mut();
         headers.append(VARY, HeaderValue::from_static("Origin"));
         if let Some(origin) = origin {
-            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
         }
     }

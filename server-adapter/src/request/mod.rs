@@ -12,31 +12,36 @@ pub(crate) mod positions;
 pub(crate) mod refusal;
 pub(crate) mod small_body;
 
+use std::convert::Infallible;
+use std::future::ready;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use deskfleet::routes::Pace;
-use deskfleet::{EventStream, Exchange, ResponseBody};
+use deskfleet::{EventStream, Exchange, ResponseBody, ResponseFuture};
 #[cfg(feature = "cluster")]
 use http::StatusCode;
 use http::{HeaderName, HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 
 use crate::connection::progress::Progress;
+use crate::connection::request_turn::RequestTurn;
+use crate::connection::served::ServedConnection;
 use crate::limits::budget::{NoRoom, Share};
-use crate::limits::sources::RequestPlace;
 use crate::log::logged_request::HandledRequest;
 use crate::pages;
 use crate::response::body::OutgoingBody;
 use crate::response::event_body::EventBody;
 use crate::services;
-use crate::state::{Live, ServerState};
+use crate::state::Live;
 use admission::refuse_head;
-use body::Unread;
-use context::{Asked, RequestContext, held_until_sent, make_room_for_report};
+use body::{Arrived, Unread};
+use context::{RequestContext, held_until_sent, make_room_for_report};
 use cors::{is_preflight, preflight};
 use operation::{Operation, Own, OwnRoute};
-use refusal::{KeyAttempt, Refused};
+use refusal::{Asked, KeyAttempt, Refused};
 
 /// Keeps nginx from buffering events.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -48,71 +53,75 @@ const REFUSED_BYTES_MAX: u64 = 64 * 1024;
 const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Handles one request; counts it and logs it.
-pub(crate) async fn respond(
-    shared: &ServerState,
-    progress: &Arc<Progress>,
+///
+/// Not an `async fn`, whose future has room for its arguments twice. What takes time and is rare is in boxes, because each request in
+/// progress has room for all that is not: `futures_of_requests_are_small`.
+pub(crate) fn respond(
+    connection: Arc<ServedConnection>,
+    turn: RequestTurn,
     mut request: Request<Incoming>,
-    place: &RequestPlace,
-) -> Response<OutgoingBody> {
-    let _handling = progress.handling();
-    let Live { options, cors } = &*shared.live();
-    let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
-    // Refusals have the trace id of the log line.
-    let asked = Asked::by(&request);
-    let context = RequestContext {
-        shared,
-        options,
-        progress,
-        place,
-        asked: &asked,
-    };
-    let origin = cors.origin(request.headers());
-    let own = OwnRoute::find(request.method(), request.uri().path());
-    let refused = match refuse_head(context, own, &request) {
-        Some(refused) => Some(refused),
-        None => refuse_if_behind(context, own, &request).await,
-    };
-    let mut response = match (refused, own) {
-        (Some(mut refused), _) => {
+) -> impl Future<Output = Result<Response<OutgoingBody>, Infallible>> {
+    async move {
+        let ServedConnection {
+            shared,
+            progress,
+            live,
+        } = &*connection;
+        let _handling = progress.handling();
+        let Live { options, cors, .. } = &**live;
+        let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
+        // Refusals have the trace id of the log line.
+        let asked = Asked::by(&request);
+        let context = RequestContext {
+            shared,
+            options,
+            progress,
+            turn: &turn,
+            asked: &asked,
+        };
+        let origin = cors.origin(request.headers());
+        let own = OwnRoute::find(request.method(), request.uri().path());
+        let mut response = if let Some(mut refused) = refuse(context, own, &request).await {
             leave_body(progress, &request, &mut refused);
             let route = || shared.engine.route(request.method(), request.uri().path());
             handled.operation = own.map_or_else(|| route().into(), Operation::Own);
             refused
-        }
-        (None, _) if origin.is_some() && is_preflight(&request) => {
+        } else if origin.is_some() && is_preflight(&request) {
             handled.operation = Operation::Preflight;
             preflight().map(OutgoingBody::from)
-        }
-        (None, Some(row)) => {
+        } else if let Some(row) = own {
             handled.operation = Operation::Own(row);
             match row.own {
                 Own::Service(service) => {
-                    let (response, key) = services::respond(context, row, service, request).await;
+                    let served = services::respond(context, row, service, request);
+                    let (response, key) = Box::pin(served).await;
                     handled.with_key(key.as_ref());
                     response
                 }
-                Own::Page(page) => pages::respond(context, row, page, request).await,
+                Own::Page(page) => Box::pin(pages::respond(context, row, page, request)).await,
             }
-        }
-        (None, None) => {
+        } else {
             let attempt = KeyAttempt::from_request(shared, progress, &request);
-            let response = through_engine(context, request, &mut handled).await;
+            let response = through_engine(&context, request, &mut handled).await;
             match attempt {
-                Some(attempt) => attempt.after(shared, options, response),
+                Some(attempt) => attempt.after(shared, options, &asked, response),
                 None => response,
             }
+        };
+        response = held_until_sent(context, &mut handled, response);
+        cors.allow(origin, &mut response);
+        #[cfg(feature = "cluster")]
+        positions::say(shared, &mut response);
+        if options.tls.is_some() {
+            let headers = response.headers_mut();
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
         }
-    };
-    response = held_until_sent(context, &mut handled, response);
-    cors.allow(origin, &mut response);
-    #[cfg(feature = "cluster")]
-    positions::say(shared, &mut response);
-    if options.tls.is_some() {
-        let headers = response.headers_mut();
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
+        handled.finish(&mut response);
+        if progress.is_kept_for_livez() {
+            refusal::close(&mut response, asked.version);
+        }
+        Ok(response.map(|body| body.ending(turn, progress)))
     }
-    handled.finish(&mut response);
-    response
 }
 
 /// Records that the body of a refused request is left unread.
@@ -128,61 +137,133 @@ fn leave_body<B>(progress: &Progress, request: &Request<Incoming>, refused: &mut
     }
 }
 
-/// Refuses a request whose position of the log this node does not reach in time. A page of the server's own never waits.
-#[cfg(feature = "cluster")]
-async fn refuse_if_behind(
+/// Refuses a request by its head, or because this node does not reach its position of the log in time. A page of the server's own never
+/// waits.
+#[cfg_attr(
+    not(feature = "cluster"),
+    expect(clippy::unused_async, reason = "a node of a fleet waits here")
+)]
+async fn refuse(
     context: RequestContext<'_>,
     own: Option<&OwnRoute>,
     request: &Request<Incoming>,
 ) -> Option<Response<OutgoingBody>> {
-    if own.is_some_and(|row| matches!(row.own, Own::Page(_))) {
-        return None;
+    let refused = refuse_head(context, own, request);
+    #[cfg(feature = "cluster")]
+    if refused.is_none()
+        && !own.is_some_and(|row| matches!(row.own, Own::Page(_)))
+        && let Some(position) = positions::named(context.shared, request.headers())
+    {
+        let reached = positions::reached(context.shared, context.source(), position);
+        let mut response = context.refuse(Box::pin(reached).await.err()?);
+        if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+            refusal::retry_after(&mut response, refusal::BUSY_SECONDS);
+        }
+        return Some(response);
     }
-    let reached = positions::reached(context.shared, context.source(), request.headers()).await;
-    let mut response = context.refuse(reached.err()?);
-    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        refusal::retry_after(&mut response, refusal::BUSY_SECONDS);
-    }
-    Some(response)
-}
-
-#[cfg(not(feature = "cluster"))]
-#[expect(clippy::unused_async, reason = "a node of a fleet waits here")]
-async fn refuse_if_behind(
-    _: RequestContext<'_>,
-    _: Option<&OwnRoute>,
-    _: &Request<Incoming>,
-) -> Option<Response<OutgoingBody>> {
-    None
+    refused
 }
 
 /// Passes the request to the engine, with the body as it arrives. Nothing of an incomplete body is accepted.
-async fn through_engine(
-    context: RequestContext<'_>,
+///
+/// Not an `async fn`, as [`respond`].
+fn through_engine<'r>(
+    context: &'r RequestContext<'r>,
     request: Request<Incoming>,
-    handled: &mut HandledRequest<'_>,
-) -> Response<OutgoingBody> {
+    handled: &'r mut HandledRequest<'_>,
+) -> impl Future<Output = Response<OutgoingBody>> {
+    let (mut head, mut body) = request.into_parts();
+    let gzip = body::undo_gzip(&mut head.headers);
+    let expects_continue = body::expects_continue(&head.headers);
+    let mut exchange = context.shared.engine.begin(head);
+    handled.operation = exchange.route().into();
+    handled.with_key(exchange.key());
+    async move {
+        let reads_body = exchange.body_bytes_max() > 0;
+        let is_long = body.size_hint().lower() > REFUSED_BYTES_MAX;
+        // Nobody needs the body of a refused request, so the client is not asked for it.
+        let is_unwanted =
+            exchange.is_refused() && (expects_continue && !body.is_end_stream() || is_long);
+        let received = if is_unwanted {
+            Received::Unwanted
+        } else {
+            let arrived = body::arrived(&mut body, gzip, &mut exchange).await;
+            match arrived {
+                Ok(Arrived::Whole { cut }) => Ok(cut).into(),
+                Ok(Arrived::Part(first)) => {
+                    let rest = receive_rest(context, &mut exchange, &mut body, first, gzip);
+                    Box::pin(rest).await.into()
+                }
+                Err(unread) => Err(unread).into(),
+            }
+        };
+        let closes = match received {
+            Received::Whole => false,
+            // hyper discards a short unread body.
+            Received::Cut => reads_body || expects_continue,
+            Received::Unwanted | Received::Broken(_) => true,
+        };
+        if !matches!(received, Received::Whole) {
+            context.progress.cut();
+        }
+        // Matched by reference, because what a future is moved from keeps its room in this one.
+        let mut finishing = finish(*context, handled, exchange, received);
+        let response = match &mut finishing {
+            Finishing::Refused(refused) => Err(*refused),
+            Finishing::Durable(durable, is_operators) => {
+                let response = durable.await;
+                deliver(*context, *is_operators, response)
+            }
+            Finishing::Rare(rare) => rare.await,
+        };
+        let mut response = response.unwrap_or_else(|refused| context.refuse(refused));
+        if closes {
+            refusal::close(&mut response, context.asked.version);
+        }
+        if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
+            *codings = HeaderValue::from_static(body::CODINGS);
+        }
+        response
+    }
+}
+
+/// How the body of a request was read.
+#[derive(Debug, Clone, Copy)]
+enum Received {
+    Whole,
+    /// Bytes of it are left unread on the connection; the exchange knows why.
+    Cut,
+    /// It was not asked for.
+    Unwanted,
+    /// It did not come to its end.
+    Broken(Refused),
+}
+
+impl From<Result<bool, Unread>> for Received {
+    fn from(read: Result<bool, Unread>) -> Self {
+        match read {
+            Ok(false) => Self::Whole,
+            Ok(true) => Self::Cut,
+            // The framing of the body is broken, or the client is gone and nobody reads the response.
+            Err(Unread::Broken) => Self::Broken(refusal::BROKEN),
+            Err(Unread::NoRoom) => Self::Broken(refusal::BUSY),
+            Err(Unread::Late) => Self::Broken(refusal::LATE),
+        }
+    }
+}
+
+/// Reads the rest of a body within its time, and with room for it; returns whether bytes were left unread.
+async fn receive_rest(
+    context: &RequestContext<'_>,
+    exchange: &mut Exchange,
+    body: &mut Incoming,
+    first: Option<Bytes>,
+    gzip: bool,
+) -> Result<bool, Unread> {
     let RequestContext {
         shared, progress, ..
     } = context;
-    let (mut head, body) = request.into_parts();
-    let gzip = body::undo_gzip(&mut head.headers);
-    let expects_continue = body::expects_continue(&head.headers);
-    let mut exchange = shared.engine.begin(head);
-    handled.operation = exchange.route().into();
-    handled.with_key(exchange.key());
-    let is_long = body.size_hint().lower() > REFUSED_BYTES_MAX;
-    let refuse = |refused| context.refuse(refused);
-    let close = |response: &mut Response<_>| refusal::close(response, context.asked.version);
-    if exchange.is_refused() && (expects_continue && !body.is_end_stream() || is_long) {
-        // Nobody needs the body, so the client is not asked for it.
-        progress.cut();
-        let response = deliver(context, false, exchange.finish().await);
-        let mut response = response.unwrap_or_else(refuse);
-        close(&mut response);
-        return response;
-    }
-    let reads_body = exchange.body_bytes_max() > 0;
+    let _receiving = progress.receiving();
     let mut share = Share::none(&context.source().bodies, &shared.budget);
     let body_timeout = context.options.body_timeout;
     // A body of any length has no total time.
@@ -193,68 +274,62 @@ async fn through_engine(
     };
     let reading = body::receive(
         body,
+        first,
         gzip,
-        &mut exchange,
+        exchange,
         &mut share,
         progress,
         body_timeout,
     );
-    match received(progress, time_max, reading).await {
-        Ok(cut) => {
-            let response = finish(context, handled, exchange).await;
-            let mut response = response.unwrap_or_else(refuse);
-            if cut {
-                progress.cut();
-                // hyper discards a short unread body.
-                if reads_body || expects_continue {
-                    close(&mut response);
-                }
-            }
-            if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
-                *codings = HeaderValue::from_static(body::CODINGS);
-            }
-            response
-        }
-        Err(refused) => {
-            progress.cut();
-            let response = if exchange.has_begun() {
-                exchange.broken(refused.1);
-                deliver(context, true, exchange.finish().await)
-            } else {
-                Err(refused)
-            };
-            let mut response = response.unwrap_or_else(refuse);
-            close(&mut response);
-            response
-        }
-    }
+    let read = body::in_time(time_max, reading).await;
+    read.unwrap_or(Err(Unread::Late))
 }
 
-/// The response to a request whose body has arrived.
-async fn finish(
-    context: RequestContext<'_>,
+/// What is left to do for a response once the body was read.
+enum Finishing<'r> {
+    Refused(Refused),
+    /// Waiting for what it wrote; whether it is for operators.
+    Durable(ResponseFuture<ResponseBody>, bool),
+    /// A response of another kind, or one that takes long.
+    Rare(Pin<Box<dyn Future<Output = Result<Response<OutgoingBody>, Refused>> + Send + 'r>>),
+}
+
+/// Begins the response to a request whose body was read.
+fn finish<'r>(
+    context: RequestContext<'r>,
     handled: &mut HandledRequest<'_>,
-    exchange: Exchange,
-) -> Result<Response<OutgoingBody>, Refused> {
+    mut exchange: Exchange,
+    received: Received,
+) -> Finishing<'r> {
+    match received {
+        Received::Whole | Received::Cut => {}
+        Received::Unwanted => return Finishing::Durable(exchange.finish(), false),
+        // What was committed of an import is reported.
+        Received::Broken((_, message)) if exchange.has_begun() => {
+            exchange.broken(message);
+            return Finishing::Durable(exchange.finish(), true);
+        }
+        Received::Broken(refused) => return Finishing::Refused(refused),
+    }
     if let Err(NoRoom) = make_room_for_report(context, handled, &exchange) {
-        return Err(refusal::UNREPORTED);
+        return Finishing::Refused(refusal::UNREPORTED);
     }
     if let Some(seconds) = over_keyless_bytes(context, &exchange) {
         let mut response = context.refuse(refusal::TOO_MANY_KEYLESS_BYTES);
         refusal::retry_after(&mut response, seconds);
-        return Ok(response);
+        return Finishing::Rare(Box::pin(ready(Ok(response))));
     }
     if let Some(events) = exchange.events() {
-        return events_as_they_happen(context, events);
+        return Finishing::Rare(Box::pin(ready(events_as_they_happen(context, events))));
     }
     let is_operators = handled.operation.is_operators();
     if exchange
         .route()
         .is_some_and(|route| route.pace == Pace::Slow)
     {
-        return off_the_loop(context, is_operators, exchange).await;
+        return Finishing::Rare(Box::pin(off_the_loop(context, is_operators, exchange)));
     }
-    deliver(context, is_operators, exchange.finish().await)
+    Finishing::Durable(exchange.finish(), is_operators)
 }
 
 /// The seconds after which a report without a key is accepted, where its source has sent too much of such.
@@ -269,22 +344,6 @@ fn over_keyless_bytes(context: RequestContext<'_>, exchange: &Exchange) -> Optio
     let seconds = keyless_bytes.keyless(per_second, source, bytes, Instant::now())?;
     // Only here it matters whether a key that was not required is accepted.
     (!exchange.carries_key()).then_some(seconds)
-}
-
-/// The result of `reading` a body within its time.
-async fn received(
-    progress: &Progress,
-    time_max: Duration,
-    reading: impl Future<Output = Result<bool, Unread>>,
-) -> Result<bool, Refused> {
-    let _receiving = progress.receiving();
-    match body::in_time(time_max, reading).await {
-        Ok(Ok(cut)) => Ok(cut),
-        // The framing of the body is broken, or the client is gone and nobody reads the response.
-        Ok(Err(Unread::Broken)) => Err(refusal::BROKEN),
-        Ok(Err(Unread::NoRoom)) => Err(refusal::BUSY),
-        Ok(Err(Unread::Late)) | Err(_) => Err(refusal::LATE),
-    }
 }
 
 /// Finishes a request that can take long, on a blocking thread.
@@ -344,4 +403,21 @@ fn events_as_they_happen(
         headers.insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of the future that a function with three arguments returns.
+    fn future_bytes<A, B, C, F: Future>(_: fn(A, B, C) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Each request in progress has one, and over HTTP/2 it is moved several times.
+    #[test]
+    fn futures_of_requests_are_small() {
+        let bytes = future_bytes(respond);
+        assert!(bytes < 1024, "{bytes}");
+    }
 }

@@ -60,6 +60,20 @@ pub(crate) struct OwnRoute {
     method: routes::Method,
     /// The path as documented; a name in braces at its end stands for one segment.
     pub(crate) path: &'static str,
+    /// The path up to the name in braces, if it has one.
+    prefix: Option<&'static str>,
+}
+
+/// The part of `path` before a brace.
+const fn before_brace(path: &'static str) -> Option<&'static str> {
+    let mut rest = path.as_bytes();
+    while let Some((first, others)) = rest.split_first() {
+        if *first == b'{' {
+            return Some(path.split_at(path.len() - rest.len()).0);
+        }
+        rest = others;
+    }
+    None
 }
 
 const fn page(page: Page, operation_id: &'static str, path: &'static str) -> OwnRoute {
@@ -68,6 +82,7 @@ const fn page(page: Page, operation_id: &'static str, path: &'static str) -> Own
         operation_id,
         method: routes::Method::Get,
         path,
+        prefix: before_brace(path),
     }
 }
 
@@ -82,6 +97,7 @@ const fn service(
         operation_id,
         method,
         path,
+        prefix: before_brace(path),
     }
 }
 
@@ -121,7 +137,8 @@ impl OwnRoute {
     fn has_path(&self, path: &str) -> bool {
         #[cfg(feature = "console")]
         if self.own == Own::Page(Page::Console) {
-            return File::find(path).is_some();
+            return self.prefix.is_some_and(|prefix| path.starts_with(prefix))
+                && File::find(path).is_some();
         }
         let stripped = path.strip_suffix('/').filter(|path| path.len() > 1);
         self.path.eq_ignore_ascii_case(stripped.unwrap_or(path)) || self.segment(path).is_some()
@@ -129,7 +146,7 @@ impl OwnRoute {
 
     /// What `path` has in place of the name in braces.
     pub(crate) fn segment<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let (prefix, _) = self.path.split_once('{')?;
+        let prefix = self.prefix?;
         let path = path.strip_suffix('/').unwrap_or(path);
         let (start, segment) = path.split_at_checked(prefix.len())?;
         let is_one =
@@ -183,16 +200,12 @@ impl Operation {
 
     /// Its index among all.
     pub(crate) fn index(self) -> usize {
-        let index = match self {
-            Self::Route(route) => ROUTES.iter().position(|row| std::ptr::eq(row, route)),
-            Self::Own(own) => {
-                let row = OWN_ROUTES.iter().position(|row| std::ptr::eq(row, own));
-                row.map(|row| ROUTES.len() + row)
-            }
-            Self::Preflight => Some(Self::COUNT - 2),
-            Self::None => None,
-        };
-        index.unwrap_or(Self::COUNT - 1)
+        match self {
+            Self::Route(route) => index_in(ROUTES, route),
+            Self::Own(own) => ROUTES.len() + index_in(OWN_ROUTES, own),
+            Self::Preflight => Self::COUNT - 2,
+            Self::None => Self::COUNT - 1,
+        }
     }
 
     /// Whether all responses to it share their bytes.
@@ -246,6 +259,12 @@ impl Operation {
             Self::None => "none",
         }
     }
+}
+
+/// The index of a row in its table, by its address: each request is counted by it.
+fn index_in<T>(table: &'static [T], row: &'static T) -> usize {
+    let offset = std::ptr::from_ref(row).addr() - table.as_ptr().addr();
+    offset / size_of::<T>()
 }
 
 impl From<Option<&'static Route>> for Operation {

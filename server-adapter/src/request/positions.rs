@@ -29,18 +29,19 @@ const NOT_REACHED: Refused = (
     "This node has not applied the log of the fleet up to X-Deskfleet-Position yet; try again, here or on another node.",
 );
 
-/// Waits until the position of a request is applied here; returns a refusal otherwise. A server without a log does not wait.
+/// The position that a request names; `None` also for a server without a log, which does not wait.
+pub(crate) fn named<'r>(shared: &ServerState, headers: &'r HeaderMap) -> Option<&'r HeaderValue> {
+    shared.engine.position()?;
+    headers.get(POSITION)
+}
+
+/// Waits until the position is applied here; returns a refusal otherwise.
 pub(crate) async fn reached(
     shared: &ServerState,
     source: &Arc<Source>,
-    headers: &HeaderMap,
+    value: &HeaderValue,
 ) -> Result<(), Refused> {
-    let Some(applied) = shared.engine.position() else {
-        return Ok(());
-    };
-    let Some(value) = headers.get(POSITION) else {
-        return Ok(());
-    };
+    let applied = shared.engine.position().unwrap_or_default();
     let position = position(value).ok_or(NO_NUMBER)?;
     if applied >= position {
         return Ok(());

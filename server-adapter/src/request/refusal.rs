@@ -103,12 +103,28 @@ pub(crate) fn traceparent<B>(request: &Request<B>) -> Option<&HeaderValue> {
     TraceId::traceparent(request.extensions(), request.headers())
 }
 
+/// The parts of a request that its response needs after it was handed on.
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) version: Version,
+    pub(crate) traceparent: Option<HeaderValue>,
+}
+
+impl Asked {
+    /// Of a request that is about to be handed on.
+    pub(crate) fn by<B>(request: &Request<B>) -> Self {
+        Self {
+            method: request.method().clone(),
+            version: request.version(),
+            traceparent: traceparent(request).cloned(),
+        }
+    }
+}
+
 /// The source of a request that may have a key, or a code for one, in case it is a bad one.
+#[derive(Clone, Copy)]
 pub(crate) struct KeyAttempt {
     source: IpAddr,
-    method: Method,
-    version: Version,
-    traceparent: Option<HeaderValue>,
 }
 
 impl KeyAttempt {
@@ -126,9 +142,6 @@ impl KeyAttempt {
     pub(crate) fn from<B>(shared: &ServerState, progress: &Progress, request: &Request<B>) -> Self {
         Self {
             source: shared.source_address(progress, request.headers()),
-            method: request.method().clone(),
-            version: request.version(),
-            traceparent: traceparent(request).cloned(),
         }
     }
 
@@ -137,6 +150,7 @@ impl KeyAttempt {
         self,
         shared: &ServerState,
         options: &ServerOptions,
+        asked: &Asked,
         response: Response<B>,
     ) -> Response<B> {
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -147,11 +161,12 @@ impl KeyAttempt {
         let Some(seconds) = shared.bad_keys.bad_key(per_minute, self.source, now) else {
             return response;
         };
-        let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, self.traceparent.as_ref());
+        let traceparent = asked.traceparent.as_ref();
+        let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, traceparent);
         retry_after(&mut throttled, seconds);
         if response.headers().contains_key(header::CONNECTION) {
-            close(&mut throttled, self.version);
+            close(&mut throttled, asked.version);
         }
-        to(&self.method, throttled).map(B::from)
+        to(&asked.method, throttled).map(B::from)
     }
 }

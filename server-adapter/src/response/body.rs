@@ -16,6 +16,7 @@ use crate::backups::sent_copies::FileBody;
 #[cfg(feature = "http2")]
 use crate::connection::http2_requests::Http2Request;
 use crate::connection::progress::{Progress, Turn};
+use crate::connection::request_turn::RequestTurn;
 use crate::limits::budget::ResponseShare;
 use crate::limits::counted::Counted;
 use crate::limits::sources::{RequestPlace, Source};
@@ -165,28 +166,24 @@ impl OutgoingBody {
         self.at_end = Some(at_end);
     }
 
-    /// Keeps the request's turn and its place in its source until the body ends; for a whole body both end now.
-    pub(crate) fn ending(mut self, turn: Turn, place: RequestPlace) -> Self {
-        self.turn = self.len().is_none().then(|| Box::new((turn, place)));
-        self
-    }
-
-    /// Keeps a connection with a response in chunks from being taken for an idle one.
-    pub(crate) fn sent_on(mut self, progress: &Arc<Progress>) -> Self {
-        self.streaming = self.len().is_none().then(|| progress.handling());
+    /// Ends the request with this body: over HTTP/1.1 a whole body ends it now; over HTTP/2 each chunk counts as in progress until it
+    /// is sent. A connection with a response in chunks is not taken for an idle one.
+    pub(crate) fn ending(mut self, turn: RequestTurn, progress: &Progress) -> Self {
+        let in_chunks = self.len().is_none();
+        self.streaming = in_chunks.then(|| progress.handling());
+        match turn {
+            RequestTurn::Http1(turn, place) => {
+                self.turn = in_chunks.then(|| Box::new((turn, place)));
+            }
+            #[cfg(feature = "http2")]
+            RequestTurn::Http2(request) => self.request = Some(request),
+        }
         self
     }
 
     /// Keeps `guards` until all of it is sent.
     pub(crate) fn holding(mut self, guards: ResponseGuards) -> Self {
         self.guards = Some(Arc::new(guards));
-        self
-    }
-
-    /// Counts each chunk as in progress until it is sent.
-    #[cfg(feature = "http2")]
-    pub(crate) fn counted(mut self, request: Arc<Http2Request>) -> Self {
-        self.request = Some(request);
         self
     }
 

@@ -102,7 +102,7 @@ pub(crate) async fn respond(
         refusal::close(&mut response, context.asked.version);
     }
     if let Some(attempt) = attempt {
-        response = attempt.after(shared, options, response);
+        response = attempt.after(shared, options, context.asked, response);
     }
     (response, key)
 }
