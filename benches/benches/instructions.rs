@@ -15,16 +15,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::process::{Command, ExitCode};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use deskfleet::{CommitDriver, Engine, HistoryQuery, IssuedKey, NewKey, Scope, Stream};
 use deskfleet_benches::callgrind::{self, RUN};
 use deskfleet_benches::figures::float;
+use deskfleet_benches::load::{self, LoneClient, StreamClient};
 use deskfleet_benches::samples::{STEPS_A_DAY, instance_id};
 use deskfleet_benches::{FILE as FIXTURE, Fixture, is_measuring, open, stats_json, stats_post};
+use deskfleet_server::{Server, ServerOptions};
 use http::StatusCode;
+use tokio::sync::oneshot;
 
 /// The accepted counts.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
@@ -35,8 +40,11 @@ const POSTS: u64 = 64;
 /// A piece of work; returns the number of its repetitions.
 type Work = fn() -> u64;
 
-const WORK: [(&str, Work); 10] = [
+const WORK: [(&str, Work); 13] = [
     ("post_in_batches_of_64", post),
+    ("post_to_segments_in_batches_of_64", post_to_segments),
+    ("serve_a_post", serve),
+    ("serve_a_post_over_http2", serve_http2),
     ("get_test", get_test),
     ("page_of_50", page),
     ("file_a_record_of_10000", file),
@@ -143,9 +151,22 @@ fn counted(work: &mut dyn FnMut()) {
     work();
 }
 
-/// Stats posts through the future, 64 to a commit.
+/// Stats posts through the future, 64 to a commit, into the table of a store in memory.
 fn post() -> u64 {
-    let fixture = open(None, |config| config.commit_driver = CommitDriver::Host);
+    post_to(&open(None, |config| {
+        config.commit_driver = CommitDriver::Host
+    }))
+}
+
+/// The same into segments, as a server with a disk does it: what the core has in a post.
+fn post_to_segments() -> u64 {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    post_to(&open(Some(folder.path()), |config| {
+        config.commit_driver = CommitDriver::Host;
+    }))
+}
+
+fn post_to(fixture: &Fixture) -> u64 {
     let engine = &fixture.engine;
     let batches = if callgrind::is_child() { 64 } else { 2 };
     let mut context = Context::from_waker(Waker::noop());
@@ -169,6 +190,67 @@ fn post() -> u64 {
         });
     }
     batches * POSTS
+}
+
+/// Stats posts of one client through a whole server: what its event loop has in a post, until it is handed to the thread that commits.
+fn serve() -> u64 {
+    let posts = if callgrind::is_child() { 2000 } else { 4 };
+    served(|address| {
+        let mut client = LoneClient::connect(address);
+        for number in 0..posts {
+            let body = stats_json(number);
+            let head = format!(
+                "POST /api/Stats/Post HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            client.ask(&[head.as_bytes(), &body].concat());
+        }
+    });
+    posts
+}
+
+/// The same over one connection of HTTP/2, a stream at a time.
+fn serve_http2() -> u64 {
+    let posts = if callgrind::is_child() { 2000 } else { 4 };
+    served(|address| {
+        load::runtime().block_on(async {
+            let mut client = StreamClient::connect(address).await.expect("HTTP/2");
+            for number in 0..posts {
+                assert!(client.post(&stats_json(number)).await.expect("an answer"));
+            }
+        });
+    });
+    posts
+}
+
+/// Has `ask` ask a server on a thread of its own, whose instructions are counted, and no others: not those of the thread that commits.
+fn served(ask: impl FnOnce(SocketAddr)) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let fixture = open(Some(folder.path()), |config| {
+        config.commit_driver = CommitDriver::Thread;
+    });
+    let options = ServerOptions {
+        maintain_every: None,
+        ..ServerOptions::default()
+    };
+    let runtime = load::runtime();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = runtime.block_on(Server::bind(address, fixture.engine.clone(), options));
+    let server = server.expect("a free port");
+    let address = server.local_addr().expect("an address");
+    let (stop, stopped) = oneshot::channel::<()>();
+    thread::scope(|scope| {
+        let mut server = Some(server.run(async { drop(stopped.await) }));
+        scope.spawn(move || {
+            counted(&mut || {
+                let server = server.take().expect("a server");
+                let drained = runtime.block_on(server).expect("it serves");
+                assert_eq!(drained.cut_off, 0);
+            });
+        });
+        ask(address);
+        drop(stop);
+    });
 }
 
 fn get_test() -> u64 {

@@ -16,12 +16,14 @@
 //! cargo bench -p deskfleet-benches --bench server -- slow-syncs
 //! cargo bench -p deskfleet-benches --bench server -- events
 //! cargo bench -p deskfleet-benches --bench server -- questions
+//! cargo bench -p deskfleet-benches --bench server -- bounds
 //! ```
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fs;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use deskfleet_benches::actions_beside::actions_beside;
@@ -40,6 +42,14 @@ const PLOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plots");
 /// What a sync takes longer in the mode about that.
 const SYNC_DELAY: Duration = Duration::from_millis(2);
 
+/// The most processor time that a post may take, as a multiple of that of the preallocated log, for each load. A fifth to a quarter above what
+/// a quiet host measures; on a busy one the ratio is smaller, because the log's own time grows more.
+const CPU_BOUNDS: [(Protocol, usize, f64); 3] = [
+    (Protocol::Http1, 64, 1.9),
+    (Protocol::Http1, 256, 2.1),
+    (Protocol::Http2, 8 * STREAMS, 2.9),
+];
+
 /// What is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -57,10 +67,12 @@ enum Mode {
     Events,
     /// Expensive questions beside telemetry.
     Questions,
+    /// Whether the processor time of a post is within its bounds.
+    Bounds,
 }
 
 impl Mode {
-    const ALL: [(&str, Self); 7] = [
+    const ALL: [(&str, Self); 8] = [
         ("turns", Self::Turns),
         ("drain", Self::Drain),
         ("tail", Self::Tail),
@@ -68,6 +80,7 @@ impl Mode {
         ("slow-syncs", Self::SlowSyncs),
         ("events", Self::Events),
         ("questions", Self::Questions),
+        ("bounds", Self::Bounds),
     ];
 
     fn named(name: &std::ffi::OsStr) -> Option<Self> {
@@ -193,10 +206,11 @@ fn list<T>(
     parsed.collect()
 }
 
-fn main() -> Result<(), lexopt::Error> {
+fn main() -> Result<ExitCode, lexopt::Error> {
     if serve_if_asked() {
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     }
+    let mut holds = true;
     let options = Options::of_arguments()?;
     let mut disk = Disk {
         folder: folder_or(env!("CARGO_TARGET_TMPDIR")),
@@ -226,13 +240,44 @@ fn main() -> Result<(), lexopt::Error> {
                 let sizes = (options.fleet.into(), options.streams);
                 questions_beside(&runtime, &disk, load, sizes, options.seconds(5));
             }
+            Mode::Bounds => holds &= bounds(&runtime, &disk, &options),
             Mode::SlowSyncs => {
                 disk.sync_delay = SYNC_DELAY;
                 slow_syncs(&runtime, &disk, &options);
+                disk.sync_delay = Duration::ZERO;
             }
         }
     }
-    Ok(())
+    Ok(if holds {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Compares the processor time of a post with that of the preallocated log; returns whether it is within the bounds.
+fn bounds(runtime: &Runtime, disk: &Disk, options: &Options) -> bool {
+    let compared = Comparison {
+        disk,
+        servers: vec![Served::LogPreallocated, Served::Deskfleet],
+        rounds: if is_measuring() { 2 } else { 1 },
+        time: options.time.unwrap_or(Duration::from_millis(500)),
+    };
+    let mut holds = true;
+    for (protocol, clients, most) in CPU_BOUNDS {
+        let load = Load {
+            protocol,
+            ..options.load(if is_measuring() { clients } else { 4 })
+        };
+        let Some(least) = compared.least_cpu_ratio(runtime, load) else {
+            println!("{clients} clients: the server does not speak HTTP/2");
+            continue;
+        };
+        let verdict = if least > most { "  TOO HIGH" } else { "" };
+        println!("{clients} clients: {least:.2} of the log's, at most {most:.2}{verdict}");
+        holds &= least <= most || !is_measuring();
+    }
+    holds
 }
 
 fn turns(runtime: &Runtime, disk: &Disk, options: &Options) {

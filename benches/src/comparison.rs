@@ -87,6 +87,22 @@ impl Comparison<'_> {
         saved
     }
 
+    /// Processor time of a post, as a multiple of that of the first server, by the round in which that is least: other work on the host
+    /// takes the caches of both, but not in the same turns. `None` when a server does not speak the protocol.
+    pub fn least_cpu_ratio(&self, runtime: &Runtime, load: Load) -> Option<f64> {
+        let (base, served) = (*self.servers.first()?, *self.servers.last()?);
+        let started = self.start(load.protocol);
+        let mut rounds = Rounds::new(self.servers.clone());
+        for _ in 0..self.rounds {
+            rounds.add(
+                started
+                    .iter()
+                    .map(|server| turn(runtime, server, load, self.time)),
+            );
+        }
+        rounds.least_ratio(served, base, |turn| turn.cpu)
+    }
+
     /// Prints how long one client alone waits for a response.
     pub fn alone(&self) {
         let started = self.start(Protocol::Http1);

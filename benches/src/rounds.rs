@@ -43,12 +43,30 @@ impl<T> Rounds<T> {
 
     /// The median of the ratios of a figure to that of `base` in the same round; `None` where `base` took no turns.
     pub fn ratio(&self, server: Served, base: Served, figure: impl Fn(&T) -> f64) -> Option<f64> {
-        let ratios = self.rounds.iter().filter_map(|round| {
+        let ratios: Vec<_> = self.ratios(server, base, figure).collect();
+        (!ratios.is_empty()).then(|| median(ratios))
+    }
+
+    /// The least of those ratios.
+    pub fn least_ratio(
+        &self,
+        server: Served,
+        base: Served,
+        figure: impl Fn(&T) -> f64,
+    ) -> Option<f64> {
+        self.ratios(server, base, figure).reduce(f64::min)
+    }
+
+    fn ratios(
+        &self,
+        server: Served,
+        base: Served,
+        figure: impl Fn(&T) -> f64,
+    ) -> impl Iterator<Item = f64> {
+        self.rounds.iter().filter_map(move |round| {
             let (own, base) = (self.turn(round, server)?, self.turn(round, base)?);
             Some(figure(own) / figure(base))
-        });
-        let ratios: Vec<_> = ratios.collect();
-        (!ratios.is_empty()).then(|| median(ratios))
+        })
     }
 
     fn turn<'a>(&'a self, round: &'a [Option<T>], server: Served) -> Option<&'a T> {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -112,6 +112,8 @@ pub(crate) struct ServerState {
     pub(crate) position_waiters: Arc<Semaphore>,
     /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
     pub(crate) draining: watch::Sender<bool>,
+    /// The same, to be read without a lock.
+    is_draining: AtomicBool,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
@@ -173,6 +175,7 @@ impl ServerState {
             #[cfg(feature = "cluster")]
             position_waiters: Arc::new(Semaphore::new(POSITION_WAITERS_MAX)),
             draining: watch::Sender::new(false),
+            is_draining: AtomicBool::new(false),
             slow_reads: Arc::new(SlowReads::of_all(&options)),
             http1: protocol::http1(),
             #[cfg(feature = "http2")]
@@ -208,6 +211,17 @@ impl ServerState {
         *live = Arc::new(Live::new(live.options.reloaded(new), reloads)?);
         self.reloads.store(reloads, Ordering::Release);
         Ok(())
+    }
+
+    /// Whether the server stops.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    /// Begins to stop: connections end after the responses in flight.
+    pub(crate) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+        self.draining.send_replace(true);
     }
 
     /// The hosts that are accepted with these options.

@@ -23,9 +23,7 @@ pub(super) async fn start(
     load: Load,
     progress: &Arc<Progress>,
 ) -> Option<Vec<JoinHandle<()>>> {
-    let uri: Uri = format!("http://{address}/api/Stats/Post")
-        .parse()
-        .expect("a URI");
+    let uri = post_uri(address);
     let mut connected = Vec::with_capacity(load.clients);
     while connected.len() < load.clients {
         let mut client = connect(address).await?;
@@ -47,6 +45,38 @@ pub(super) async fn start(
         ))
     });
     Some(tasks.collect())
+}
+
+/// A connection with one stream at a time.
+#[derive(Debug)]
+pub struct StreamClient {
+    client: SendRequest<Bytes>,
+    uri: Uri,
+}
+
+impl StreamClient {
+    /// Connects it; `None` when the server does not speak the protocol. Needs a tokio runtime.
+    ///
+    /// # Panics
+    /// When it cannot connect.
+    pub async fn connect(address: SocketAddr) -> Option<Self> {
+        let client = connect(address).await?;
+        let uri = post_uri(address);
+        Some(Self { client, uri })
+    }
+
+    /// Posts a record; returns whether it was accepted.
+    ///
+    /// # Errors
+    /// When the connection ends.
+    pub async fn post(&mut self, body: &[u8]) -> Result<bool, h2::Error> {
+        post(&mut self.client, &self.uri, body).await
+    }
+}
+
+fn post_uri(address: SocketAddr) -> Uri {
+    let uri = format!("http://{address}/api/Stats/Post");
+    uri.parse().expect("a URI")
 }
 
 async fn connect(address: SocketAddr) -> Option<SendRequest<Bytes>> {

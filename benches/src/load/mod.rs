@@ -19,6 +19,7 @@ use crate::figures::float;
 use crate::fixture::DESKTOPS;
 use crate::latency::{Latencies, Latency};
 use crate::servers::{Protocol, ServerProcess, cpu_micros};
+pub use http2::StreamClient;
 use requests::Requests;
 
 /// Streams of one HTTP/2 connection.

@@ -20,6 +20,7 @@ use super::progress::Progress;
 use super::request_turn::RequestTurn;
 use super::served::CurrentConnection;
 use super::socket::Socket;
+use super::unless::unless;
 use crate::request::respond;
 use crate::state::ServerState;
 
@@ -60,17 +61,33 @@ pub(crate) async fn serve(
     });
     let io = TokioIo::new(socket.clone());
     let mut connection = pin!(shared.http2.serve_connection(io, service));
-    let farewell_max = tokio::select! {
-        biased;
-        _ = socket.drive(connection.as_mut()) => return,
-        _ = draining.wait_for(|draining| *draining) => Duration::MAX,
-        () = progress.evicted() => FAREWELL,
-        // Until it has a place it gets only 503 and `/livez`.
-        () = sleep(FAREWELL), if progress.is_kept_for_livez() => FAREWELL,
-        overdue = requests.overdue(options.idle_timeout) => match overdue {
-            Overdue::Response => return,
-            Overdue::Rest => Duration::MAX,
-        },
+    let ended = {
+        let served = pin!(async {
+            tokio::select! {
+                biased;
+                _ = socket.drive(connection.as_mut()) => None,
+                // Until it has a place it gets only 503 and `/livez`.
+                () = sleep(FAREWELL), if progress.is_kept_for_livez() => Some(FAREWELL),
+                overdue = requests.overdue(options.idle_timeout) => match overdue {
+                    Overdue::Response => None,
+                    Overdue::Rest => Some(Duration::MAX),
+                },
+            }
+        });
+        let stopping = async {
+            tokio::select! {
+                biased;
+                _ = draining.wait_for(|draining| *draining) => Duration::MAX,
+                () = progress.evicted() => FAREWELL,
+            }
+        };
+        unless(served, stopping, || {
+            shared.is_draining() || progress.is_evicted()
+        })
+        .await
+    };
+    let (Ok(Some(farewell_max)) | Err(farewell_max)) = ended else {
+        return;
     };
     if progress.is_cut_off() {
         return;

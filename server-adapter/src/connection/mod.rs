@@ -13,10 +13,11 @@ pub(crate) mod served;
 pub(crate) mod socket;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
+pub(crate) mod unless;
 #[cfg(not(feature = "tls"))]
 pub(crate) mod without_tls;
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use http::Request;
@@ -33,15 +34,17 @@ use progress::Progress;
 use request_turn::RequestTurn;
 use served::CurrentConnection;
 use socket::{End, Socket, Transport};
+use unless::unless;
 
 /// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
 /// responses in flight. Its errors concern only the client and are not reported.
 pub(crate) async fn serve(socket: TcpStream, progress: Arc<Progress>, shared: Arc<ServerState>) {
     let mut draining = shared.draining.subscribe();
     let _connected = shared.metrics.connected();
-    let http2 = tokio::select! {
-        http2 = serve_either(socket, &progress, &shared, &mut draining) => http2,
-        () = progress.evicted() => None,
+    let http2 = {
+        let served = pin!(serve_either(socket, &progress, &shared, &mut draining));
+        let served = unless(served, progress.evicted(), || progress.is_evicted());
+        served.await.ok().flatten()
     };
     #[cfg(feature = "http2")]
     if let Some((socket, place)) = http2 {
@@ -174,18 +177,18 @@ async fn serve_requests(
     let io = TokioIo::new(socket.clone());
     socket.unpark();
     let mut connection = shared.http1.serve_connection(io, service);
-    let end = tokio::select! {
-        biased;
-        end = socket.drive(Pin::new(&mut connection)) => Some(end),
-        _ = draining.wait_for(|draining| *draining) => None,
+    let end = {
+        let driven = pin!(socket.drive(Pin::new(&mut connection)));
+        let stopping = async { drop(draining.wait_for(|draining| *draining).await) };
+        unless(driven, stopping, || shared.is_draining()).await
     };
     match end {
-        Some(End::Over) => return End::Over,
-        Some(End::Rest) => {
+        Ok(End::Over) => return End::Over,
+        Ok(End::Rest) => {
             socket.park(&connection.into_parts().read_buf);
             return End::Rest;
         }
-        None => {}
+        Err(()) => {}
     }
     let mut connection = Pin::new(&mut connection);
     connection.as_mut().graceful_shutdown();

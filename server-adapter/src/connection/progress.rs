@@ -46,6 +46,7 @@ pub(crate) struct Progress {
     /// Whether it has one of the places that are kept for `/livez`.
     reserve: AtomicBool,
     evicted: Notify,
+    is_evicted: AtomicBool,
     /// Whether it has to end at once.
     cut_off: AtomicBool,
 }
@@ -76,6 +77,7 @@ impl Progress {
             receiving: Arc::default(),
             reserve: AtomicBool::new(false),
             evicted: Notify::new(),
+            is_evicted: AtomicBool::new(false),
             cut_off: AtomicBool::new(false),
         }
     }
@@ -118,8 +120,12 @@ impl Progress {
 
     /// From now on the server waits for the client.
     pub(crate) fn await_peer(&self) {
-        self.awaited
-            .store(self.ms(Instant::now()) + 1, Ordering::Relaxed);
+        self.await_peer_since(Instant::now());
+    }
+
+    /// From `now` on the server waits for the client.
+    pub(crate) fn await_peer_since(&self, now: Instant) {
+        self.awaited.store(self.ms(now) + 1, Ordering::Relaxed);
         self.awaited_bytes.store(0, Ordering::Relaxed);
     }
 
@@ -189,7 +195,13 @@ impl Progress {
 
     /// Makes the connection end.
     pub(crate) fn evict(&self) {
+        self.is_evicted.store(true, Ordering::Release);
         self.evicted.notify_one();
+    }
+
+    /// Whether it is to end.
+    pub(crate) fn is_evicted(&self) -> bool {
+        self.is_evicted.load(Ordering::Acquire)
     }
 
     /// Makes the connection end at once, whatever it is sending.

@@ -97,7 +97,7 @@ impl Socket {
         guarded.gathered = Vec::new();
         if !ahead.is_empty() {
             guarded.ahead.splice(..0, ahead.iter().copied());
-            guarded.bytes_arrived();
+            guarded.bytes_arrived(Instant::now());
         }
     }
 
@@ -193,13 +193,13 @@ struct Head {
 
 impl Guarded {
     /// Bytes arrived: if no request is being handled, they are of the next head.
-    fn bytes_arrived(&mut self) {
+    fn bytes_arrived(&mut self, now: Instant) {
         let turn = self.progress.turn();
         let is_handling = turn % 2 == 1;
         if is_handling || self.head.as_ref().is_some_and(|head| head.turn == turn) {
             return;
         }
-        self.progress.await_peer();
+        self.progress.await_peer_since(now);
         self.head = Some(Head {
             turn,
             deadline: None,
@@ -267,8 +267,9 @@ impl Guarded {
         ready!(self.socket.poll_read(cx, buffer))?;
         let read = buffer.filled().len() - before;
         if read > 0 {
-            self.bytes_arrived();
-            self.progress.moved(Instant::now(), read);
+            let now = Instant::now();
+            self.bytes_arrived(now);
+            self.progress.moved(now, read);
         }
         Poll::Ready(Ok(()))
     }

@@ -54,8 +54,11 @@ const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Handles one request; counts it and logs it.
 ///
-/// Not an `async fn`, whose future has room for its arguments twice. What takes time and is rare is in boxes, because each request in
-/// progress has room for all that is not: `futures_of_requests_are_small`.
+/// What takes time and is rare is in boxes, because each request in progress has room for all that is not.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "the future of an `async fn` has room for its arguments twice"
+)]
 pub(crate) fn respond(
     connection: Arc<ServedConnection>,
     turn: RequestTurn,
@@ -286,6 +289,10 @@ async fn receive_rest(
 }
 
 /// What is left to do for a response once the body was read.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every request is of the large one"
+)]
 enum Finishing<'r> {
     Refused(Refused),
     /// Waiting for what it wrote; whether it is for operators.

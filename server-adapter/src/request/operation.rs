@@ -124,7 +124,9 @@ pub(crate) static OWN_ROUTES: &[OwnRoute] = &[
 impl OwnRoute {
     /// The row for `path` that takes `method`, else any row for that path.
     pub(crate) fn find(method: &Method, path: &str) -> Option<&'static Self> {
-        let mut rows = OWN_ROUTES.iter().filter(|row| row.has_path(path));
+        let stripped = path.strip_suffix('/').filter(|path| path.len() > 1);
+        let stripped = stripped.unwrap_or(path);
+        let mut rows = OWN_ROUTES.iter().filter(|row| row.has_path(path, stripped));
         let first = rows.next()?;
         if first.takes(method) {
             return Some(first);
@@ -132,16 +134,15 @@ impl OwnRoute {
         Some(rows.find(|row| row.takes(method)).unwrap_or(first))
     }
 
-    /// Whether `path` is its own. ASCII case and one trailing slash are ignored, but for files of the console: a browser takes a module
-    /// with two addresses for two modules.
-    fn has_path(&self, path: &str) -> bool {
+    /// Whether `path` is its own, which is `stripped` without a trailing slash. ASCII case and that slash are ignored, but for files of the
+    /// console: a browser takes a module with two addresses for two modules.
+    fn has_path(&self, path: &str, stripped: &str) -> bool {
         #[cfg(feature = "console")]
         if self.own == Own::Page(Page::Console) {
             return self.prefix.is_some_and(|prefix| path.starts_with(prefix))
                 && File::find(path).is_some();
         }
-        let stripped = path.strip_suffix('/').filter(|path| path.len() > 1);
-        self.path.eq_ignore_ascii_case(stripped.unwrap_or(path)) || self.segment(path).is_some()
+        self.path.eq_ignore_ascii_case(stripped) || self.segment(path).is_some()
     }
 
     /// What `path` has in place of the name in braces.

@@ -167,7 +167,7 @@ impl Server {
         drop(self.listener);
         threads.iter().for_each(Background::stop);
 
-        self.shared.draining.send_replace(true);
+        self.shared.drain();
         let all_ended = async { while connections.join_next().await.is_some() {} };
         let _ = timeout(self.shared.live().options.drain_timeout, all_ended).await;
         // The remaining connections end with the set.
