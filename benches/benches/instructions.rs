@@ -154,7 +154,7 @@ fn counted(work: &mut dyn FnMut()) {
 /// Stats posts through the future, 64 to a commit, into the table of a store in memory.
 fn post() -> u64 {
     post_to(&open(None, |config| {
-        config.commit_driver = CommitDriver::Host
+        config.commit_driver = CommitDriver::Host;
     }))
 }
 
@@ -235,7 +235,7 @@ fn served(ask: impl FnOnce(SocketAddr)) {
     };
     let runtime = load::runtime();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let server = runtime.block_on(Server::bind(address, fixture.engine.clone(), options));
+    let server = runtime.block_on(Server::bind(address, fixture.engine, options));
     let server = server.expect("a free port");
     let address = server.local_addr().expect("an address");
     let (stop, stopped) = oneshot::channel::<()>();

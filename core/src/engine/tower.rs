@@ -41,6 +41,10 @@ impl<B: Body> Service<Request<B>> for Engine {
 /// It has no deadline for a body that stops arriving: the server it runs in must have one.
 pub struct ServiceFuture<B>(State<B>);
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "every request becomes the large one"
+)]
 enum State<B> {
     /// `None` once the body is read.
     Reading(Option<Exchange>, Pin<Box<B>>),

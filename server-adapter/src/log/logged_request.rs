@@ -78,7 +78,7 @@ impl<'s> HandledRequest<'s> {
     }
 
     /// What will be logged, unless the options leave requests of this operation and status out.
-    fn take_logged(&mut self, status: u16) -> Option<LoggedRequest> {
+    fn take_logged(&mut self, status: u16) -> Option<Box<LoggedRequest>> {
         let label = self.operation.label();
         let is_left_out = self.options.log_errors_only && status < ERRORS_FROM
             || self

@@ -107,23 +107,23 @@ pub(crate) fn respond(
             let attempt = KeyAttempt::from_request(shared, progress, &request);
             let response = through_engine(&context, request, &mut handled).await;
             match attempt {
-                Some(attempt) => attempt.after(shared, options, &asked, response),
+                Some(attempt) => attempt.after(context.shared, context.options, &asked, response),
                 None => response,
             }
         };
         response = held_until_sent(context, &mut handled, response);
         cors.allow(origin, &mut response);
         #[cfg(feature = "cluster")]
-        positions::say(shared, &mut response);
-        if options.tls.is_some() {
+        positions::say(context.shared, &mut response);
+        if context.options.tls.is_some() {
             let headers = response.headers_mut();
             headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
         }
         handled.finish(&mut response);
-        if progress.is_kept_for_livez() {
+        if context.progress.is_kept_for_livez() {
             refusal::close(&mut response, asked.version);
         }
-        Ok(response.map(|body| body.ending(turn, progress)))
+        Ok(response.map(|body| body.ending(turn, &connection.progress)))
     }
 }
 
