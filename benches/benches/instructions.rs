@@ -226,7 +226,7 @@ fn serve_http2() -> u64 {
 /// Has `ask` ask a server on a thread of its own, whose instructions are counted, and no others: not those of the thread that commits.
 fn served(ask: impl FnOnce(SocketAddr)) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    let fixture = open(Some(folder.path()), |config| {
+    let Fixture { engine, .. } = open(Some(folder.path()), |config| {
         config.commit_driver = CommitDriver::Thread;
     });
     let options = ServerOptions {
@@ -235,7 +235,7 @@ fn served(ask: impl FnOnce(SocketAddr)) {
     };
     let runtime = load::runtime();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let server = runtime.block_on(Server::bind(address, fixture.engine, options));
+    let server = runtime.block_on(Server::bind(address, engine.clone(), options));
     let server = server.expect("a free port");
     let address = server.local_addr().expect("an address");
     let (stop, stopped) = oneshot::channel::<()>();
@@ -251,6 +251,8 @@ fn served(ask: impl FnOnce(SocketAddr)) {
         ask(address);
         drop(stop);
     });
+    // Not by the server's end, which is counted.
+    engine.close().expect("it closes");
 }
 
 fn get_test() -> u64 {

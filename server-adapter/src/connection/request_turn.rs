@@ -20,7 +20,7 @@ pub(crate) enum RequestTurn {
 
 impl RequestTurn {
     /// Its place in its source.
-    pub(crate) fn place(&self) -> &RequestPlace {
+    pub(crate) fn request_place(&self) -> &RequestPlace {
         match self {
             Self::Http1(_, place) => place,
             #[cfg(feature = "http2")]

@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-/// The output of `work`, or that of `event` if it is ready before. `event` is polled once, and again only when `has_happened`: polling
-/// what waits takes a lock, here for each poll of a connection, and one that connections share.
+/// The output of `work`, or that of `event` if it is ready before. `event` is polled once, and again only when `has_happened`: a
+/// pending `Notified` takes a lock in each poll, and that of the server's end is shared by all connections.
 ///
 /// The future must stay in one task.
 ///

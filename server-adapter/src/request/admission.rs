@@ -25,7 +25,7 @@ pub(crate) fn refuse_head<B>(
     own: Option<&OwnRoute>,
     request: &Request<B>,
 ) -> Option<Response<OutgoingBody>> {
-    let has_room = context.turn.place().admitted && !context.progress.is_kept_for_livez();
+    let has_room = context.turn.request_place().admitted && !context.progress.is_kept_for_livez();
     let is_livez = || own.is_some_and(|row| row.own == Own::Page(Page::Livez));
     let refused = if request.headers().len() > HEADER_FIELDS_MAX {
         FIELDS

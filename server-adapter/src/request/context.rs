@@ -32,7 +32,7 @@ pub(crate) struct RequestContext<'r> {
 
 impl RequestContext<'_> {
     pub(crate) fn source(&self) -> &Arc<Source> {
-        &self.turn.place().source
+        &self.turn.request_place().source
     }
 
     /// The response of a refusal.
