@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use deskfleet::Stream;
+use deskfleet::{Config, Stream};
 
 use crate::agents::Fleet;
 use crate::certificates::{authority, expired_certificate, has};
@@ -132,6 +132,22 @@ fn fake_server(count: usize, response: String) -> String {
         }
     });
     url
+}
+
+#[test]
+fn batch_that_is_too_large_for_the_server_is_sent_in_parts() {
+    let mut config = Config::default();
+    config.limits.batch_body_bytes = 1200;
+    let fleet = Fleet::from_parts(SystemTime::now, config);
+    assert!(fleet.once(&fleet.url()).status.success());
+    let users: Vec<String> = (0..30).map(|number| format!("user{number:02}")).collect();
+    for user in &users {
+        fleet.report(user);
+    }
+    let output = fleet.once(&fleet.url());
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(fleet.locks(), users);
+    assert_eq!(fleet.records(Stream::Stats).len(), 2);
 }
 
 #[test]

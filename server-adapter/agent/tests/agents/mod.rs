@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant, SystemTime};
 
-use deskfleet::{Engine, HistoryQuery, NewKey, Record, Scope, Stream};
+use deskfleet::{Config, Engine, HistoryQuery, NewKey, Record, Scope, Stream};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use tempfile::TempDir;
 
@@ -31,7 +31,14 @@ impl Fleet {
     }
 
     pub(crate) fn with_clock(clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        let engine = Engine::builder().clock(clock).seed(1);
+        Self::from_parts(clock, Config::default())
+    }
+
+    pub(crate) fn from_parts(
+        clock: impl Fn() -> SystemTime + Send + Sync + 'static,
+        config: Config,
+    ) -> Self {
+        let engine = Engine::builder().clock(clock).seed(1).config(config);
         let engine = engine.open_in_memory().unwrap();
         let server = spawn(engine.clone(), ServerOptions::default()).unwrap();
         let fleet = Self {
