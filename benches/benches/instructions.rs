@@ -393,10 +393,6 @@ fn revoked_key(fixture: &Fixture) -> String {
 }
 
 fn issue(fixture: &Fixture, number: usize) -> IssuedKey {
-    let key = NewKey {
-        name: format!("key {number}"),
-        scopes: Scope::ALL.into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new(format!("key {number}"), Scope::ALL);
     fixture.engine.issue_key(key).expect("a key is issued")
 }

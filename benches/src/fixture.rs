@@ -99,11 +99,7 @@ impl Fixture {
 
 /// Issues a key with every scope.
 pub(crate) fn issue_key(engine: &Engine) -> String {
-    let key = NewKey {
-        name: "bench".into(),
-        scopes: Scope::ALL.into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("bench", Scope::ALL);
     engine.issue_key(key).expect("a key is issued").secret
 }
 

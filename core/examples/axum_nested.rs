@@ -16,11 +16,7 @@ use tower_service::Service;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let engine = Engine::in_memory()?;
-    let key = engine.issue_key(NewKey {
-        name: "example".into(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    })?;
+    let key = engine.issue_key(NewKey::new("example", [Scope::Admin]))?;
     let app = Router::new()
         .route("/", get(|| async { "the rest of the application" }))
         .nest_service("/fleet", engine);

@@ -34,11 +34,7 @@ fn transcript(seed: u64) -> Result<String, Box<dyn Error>> {
         state: Some("AVAILABLE".into()),
         ..Workspace::default()
     })?;
-    let key = engine.issue_key(NewKey {
-        name: "test".into(),
-        scopes: [Scope::Read, Scope::Act].into_iter().collect(),
-        expires: None,
-    })?;
+    let key = engine.issue_key(NewKey::new("test", [Scope::Read, Scope::Act]))?;
 
     let mut transcript = String::new();
     let mut ask = |method: &str, path: &str| -> Result<(), Box<dyn Error>> {

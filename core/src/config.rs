@@ -43,6 +43,8 @@ settings! {
         pub retention_days: RetentionDays = RetentionDays::default();
         /// What advice about cost counts with.
         pub cost: Cost = Cost::default();
+        /// When something is wrong.
+        pub alerts: Alerts = Alerts::default();
     }
 }
 
@@ -156,6 +158,24 @@ settings! {
         pub rollups: u16 = 400, Count(1, u16::MAX.into());
         /// Events. A litigation hold does not keep them: the audit has the same.
         pub events: u16 = 7, Count(1, u16::MAX.into());
+    }
+}
+
+settings! {
+    /// When something is wrong: the thresholds of conditions.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Alerts {
+        /// How often upkeep looks for conditions, and writes events of those that were raised or cleared. 0: never.
+        pub every: Duration = Duration::from_secs(60), Time(0, ACTION_MS_MAX);
+        /// How long an `AVAILABLE` desktop that used to report may be silent. 0: for ever.
+        pub silent_after: Duration = Duration::from_secs(1800), Time(0, ACTION_MS_MAX);
+        /// The share of the desktops that report, in percent, from which on their silence is one of the fleet.
+        pub silent_percent: u16 = 20, Count(1, 100);
+        /// The 95th percentile of the startups of an hour above which they are slow. 0: none.
+        pub logon_p95: Duration = Duration::from_secs(120), Time(0, ACTION_MS_MAX);
+        /// How many times that of the last 30 days it is above which they are slow. 0: never.
+        pub logon_times: u16 = 2, Count(0, 1000);
     }
 }
 
@@ -299,6 +319,12 @@ impl Actions {
             Action::ChangeComputeType => self.drivers.change_compute_type,
         };
         own.unwrap_or(self.driver)
+    }
+
+    /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
+    pub fn simulated(&self) -> impl Iterator<Item = Action> {
+        let all = Action::ALL.iter().copied();
+        all.filter(|action| self.driver_of(*action) == ActionDriver::Clock)
     }
 }
 

@@ -3,6 +3,7 @@
 #[cfg(feature = "cluster")]
 mod cluster;
 mod condition;
+mod conditions;
 mod events;
 mod filing;
 mod intake;
@@ -38,6 +39,7 @@ use crate::timestamp::Timestamp;
 #[cfg(feature = "cluster")]
 use cluster::Cluster;
 use condition::Reported;
+pub(crate) use conditions::HostConditions;
 use events::EventWaiters;
 use filing::Filing;
 pub(crate) use intake::IncomingBatch;
@@ -59,6 +61,7 @@ pub(crate) struct Injected {
     pub(crate) fill_random: Box<FillRandom>,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) free_space: Option<Box<FreeSpace>>,
+    pub(crate) conditions: Option<Box<HostConditions>>,
     /// Nothing outlives the store, so telemetry is acknowledged before its commit.
     pub(crate) volatile: bool,
     /// The log that this engine shares, and its name as a node.
@@ -90,6 +93,8 @@ pub(crate) struct EngineCore {
     sorting: Mutex<()>,
     /// When something was last filed because the host asked, in ticks.
     filed_at: AtomicI64,
+    /// When conditions were last looked for, in ticks.
+    watched_at: AtomicI64,
     /// The time of the last sweep, in ticks; [`i64::MIN`] when there was none.
     swept_at: AtomicI64,
     /// What was last reported to the host of the file.
@@ -137,6 +142,7 @@ impl EngineCore {
             filing: Filing::default(),
             sorting: Mutex::default(),
             filed_at: AtomicI64::new(i64::MIN),
+            watched_at: AtomicI64::new(i64::MIN),
             reported: Reported::default(),
             clock_watch: Mutex::default(),
             event_waiters: EventWaiters::default(),

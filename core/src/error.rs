@@ -17,8 +17,10 @@ pub enum ErrorKind {
     InvalidParameter,
     /// The key is no longer accepted, at a part of an import (401 `InvalidApiKey`).
     InvalidApiKey,
-    /// A valid key that lacks the scope (403 `InsufficientScope`).
+    /// A valid key that lacks the scope, or whose limits exclude the action or the workspace (403 `InsufficientScope`).
     InsufficientScope,
+    /// The key has started as many destructive actions in this hour as it may (429 `Throttled`).
+    Throttled,
     /// No such workspace, or the account does not own it (404 `WorkSpaceNotFound`).
     WorkSpaceNotFound,
     /// No user of that name (404 `UserNotFound`).
@@ -71,6 +73,7 @@ impl ErrorKind {
             Self::InvalidParameter => "InvalidParameter",
             Self::InvalidApiKey => "InvalidApiKey",
             Self::InsufficientScope => "InsufficientScope",
+            Self::Throttled => "Throttled",
             Self::WorkSpaceNotFound => "WorkSpaceNotFound",
             Self::UserNotFound => "UserNotFound",
             Self::NotFound => "NotFound",
@@ -111,6 +114,8 @@ struct ErrorParts {
     context: String,
     /// The wrong parameter, of an [`ErrorKind::InvalidParameter`].
     parameter: Option<&'static str>,
+    /// Seconds after which to retry, of an [`ErrorKind::Throttled`].
+    retry_after: Option<u32>,
     /// Shared by all callers of one transaction.
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -131,6 +136,7 @@ impl EngineError {
             kind,
             context,
             parameter: None,
+            retry_after: None,
             source,
         }))
     }
@@ -139,6 +145,13 @@ impl EngineError {
     pub(crate) fn invalid(parameter: &'static str, message: impl Into<String>) -> Self {
         let mut error = Self::new(ErrorKind::InvalidParameter, message);
         error.0.parameter = Some(parameter);
+        error
+    }
+
+    /// The refusal of a key that has to wait `seconds`.
+    pub(crate) fn throttled(seconds: u32, message: impl Into<String>) -> Self {
+        let mut error = Self::new(ErrorKind::Throttled, message);
+        error.0.retry_after = Some(seconds);
         error
     }
 
@@ -227,10 +240,11 @@ impl EngineError {
         self.0.parameter
     }
 
-    /// Seconds after which to retry, of an [`ErrorKind::QueueFull`].
+    /// Seconds after which to retry, of an [`ErrorKind::QueueFull`] and an [`ErrorKind::Throttled`].
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        (self.0.kind == ErrorKind::QueueFull).then_some(RETRY_AFTER_SECONDS)
+        let full = (self.0.kind == ErrorKind::QueueFull).then_some(RETRY_AFTER_SECONDS);
+        self.0.retry_after.or(full)
     }
 
     /// The sentence [`fmt::Display`] prints.

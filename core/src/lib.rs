@@ -77,10 +77,11 @@ mod wire;
 
 pub use clock::{Clock, ManualClock};
 pub use config::{
-    ActionDriver, ActionDrivers, ActionDurations, Actions, CommitDriver, CommitPhases, Config,
-    Cost, HourLimits, Limits, QueueStorage, RetentionDays,
+    ActionDriver, ActionDrivers, ActionDurations, Actions, Alerts, CommitDriver, CommitPhases,
+    Config, Cost, HourLimits, Limits, QueueStorage, RetentionDays,
 };
 pub use domain::range::moment;
+pub use domain::term::Term;
 #[cfg(feature = "cluster")]
 pub use engine::AppliedFuture;
 #[cfg(feature = "tower")]
@@ -97,12 +98,13 @@ pub use log::{
 };
 pub use model::{
     Action, ActionRequest, ActionState, ActivityRecord, Attempt, AuditAction, AuditEntry,
-    AuditResult, Cell, Column, ColumnKind, ComputeType, EventType, FailedState, FleetCounts,
-    FleetEvent, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric,
-    NameMapping, Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport,
-    Protocol, Question, Received, Record, RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes,
-    StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream, TelemetrySelection,
-    Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
+    AuditResult, Cell, Column, ColumnKind, ComputeType, Condition, EventType, FailedState,
+    FleetCounts, FleetEvent, ImportReport, IssuedKey, KeyFilter, KeyInfo, KeyLimits, LineError,
+    LineWarning, LitigationHold, Metric, NameMapping, Named, NewKey, Nullable, Paging,
+    PendingAction, ProcessItem, ProcessReport, Protocol, Question, Received, Record,
+    RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes, Severity, StartupRecord, State,
+    Statistic, StatsRecord, StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace,
+    WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "cluster")]
 pub use model::{ClusterStatus, LogPositions, NodeStatus};
@@ -138,7 +140,7 @@ pub use view::query::timeline::{TimelineQuery, TimelineRow};
 pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;
-pub use view::workspaces::{Term, WorkspaceFilter};
+pub use view::workspaces::WorkspaceFilter;
 pub use wire::export::ExportFormat;
 pub use wire::problem::Code;
 pub use wire::trace::TraceId;

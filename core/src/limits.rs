@@ -78,6 +78,14 @@ pub const UNATTENDED_SECONDS: i64 = 15 * 60;
 /// Seconds after the last attempt at such an action, after which it is reported as stalled. A rebuild or a restore, the longest
 /// actions, takes 30 minutes in a simulation; `deskfleet-provider` fails what takes longer than an hour.
 pub const STALLED_SECONDS: i64 = 2 * 60 * 60;
+/// Subjects that a condition names, of all that it counts.
+pub const CONDITION_SUBJECTS_MAX: usize = 10;
+/// The longest text of a condition that is stored and in an event, in code points.
+pub(crate) const CONDITION_TEXT_MAX: usize = 1000;
+/// Time before its expiry from which on a key is a condition, in seconds.
+pub const KEY_EXPIRES_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// Time without removing what is too old from which on that is a condition, in seconds.
+pub const RETENTION_BEHIND_SECONDS: i64 = 26 * 60 * 60;
 /// Days that a TERMINATED workspace stays listed.
 pub const TERMINATED_DAYS: i64 = 7;
 /// A reboot is accepted again when REBOOTING has lasted longer than this.

@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates and changes workspaces from a file')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes telemetry, the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Prints what is wrong now, the worst first')
             [CompletionResult]::new('telemetry', 'telemetry', [CompletionResultType]::ParameterValue, 'Removes telemetry')
             [CompletionResult]::new('cluster', 'cluster', [CompletionResultType]::ParameterValue, 'Looks after the nodes of a fleet')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
@@ -137,17 +138,32 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
         }
         'deskfleet;keys;issue' {
             [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'For people and the audit')
-            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'read, act, admin (includes both) or ingest; may be repeated')
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'The task that the key is for')
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'read, act, admin (includes both, and audit), ingest or audit; may be repeated')
+            [CompletionResult]::new('--action', '--action', [CompletionResultType]::ParameterName, 'An action that the key may start, such as Reboot; may be repeated; by default all')
+            [CompletionResult]::new('--region', '--region', [CompletionResultType]::ParameterName, 'The region of the workspaces on which it may start actions: a value, in.A,B or ne.A')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'The directory of these workspaces, likewise')
+            [CompletionResult]::new('--destructive-per-hour', '--destructive-per-hour', [CompletionResultType]::ParameterName, 'How many of Rebuild, Restore, Terminate and Remove it may start in an hour')
             [CompletionResult]::new('--expires', '--expires', [CompletionResultType]::ParameterName, 'Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire')
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('--create', '--create', [CompletionResultType]::ParameterName, 'Make the store where there is none')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;keys;list' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
@@ -156,12 +172,30 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;keys;revoke' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Even the last key of the scope admin')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'deskfleet;status' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;telemetry' {

@@ -31,6 +31,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "config" -d 'Pri
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates and changes workspaces from a file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes telemetry, the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "status" -d 'Prints what is wrong now, the worst first'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "telemetry" -d 'Removes telemetry'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "cluster" -d 'Looks after the nodes of a fleet'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
@@ -117,22 +118,56 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and not __fish
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and not __fish_seen_subcommand_from issue list revoke" -f -a "list" -d 'Prints all keys, one JSON object a line, without secrets'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and not __fish_seen_subcommand_from issue list revoke" -f -a "revoke" -d 'Ends a key'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l name -d 'For people and the audit' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l scope -d 'read, act, admin (includes both) or ingest; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l for -d 'The task that the key is for' -r -f -a "helpdesk\t'Reads, and starts Reboot, `RecoveryReboot` and Start'
+operator\t'Reads, reads the audit, and starts all actions, 20 destructive ones in an hour'
+auditor\t'Reads the audit and the holds, and nothing else'
+agent\t'Posts telemetry, and reads nothing'
+collector\t'Reads: for Prometheus, Grafana and reports'
+provider\t'Carries out actions and imports workspaces: for deskfleet-provider'"
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l scope -d 'read, act, admin (includes both, and audit), ingest or audit; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l action -d 'An action that the key may start, such as Reboot; may be repeated; by default all' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l region -d 'The region of the workspaces on which it may start actions: a value, in.A,B or ne.A' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l directory -d 'The directory of these workspaces, likewise' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l destructive-per-hour -d 'How many of Rebuild, Restore, Terminate and Remove it may start in an hour' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l expires -d 'Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l create -d 'Make the store where there is none'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l force -d 'Even the last key of the scope admin'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and not __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and not __fish_seen_subcommand_from remove" -f -a "remove" -d 'Removes telemetry, from a store or through a running server'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand telemetry; and __fish_seen_subcommand_from remove" -l instance -d 'Records of this instance: the workspace id or computer name that they name, in any case and spelling' -r

@@ -17,6 +17,8 @@ use tokio::sync::watch;
 use crate::cluster::FleetStatus;
 use crate::connection::progress::Progress;
 use crate::connection::protocol;
+#[cfg(feature = "tls")]
+use crate::connection::tls::Tls;
 #[cfg(feature = "console")]
 use crate::console::codes::SignInCodes;
 use crate::limits::budget::{ResponseRooms, Room};
@@ -62,6 +64,10 @@ pub(crate) struct Live {
 impl Live {
     fn new(options: ServerOptions, reloads: u64) -> io::Result<Self> {
         let cors = Cors::new(&options.cors_origins)?;
+        #[cfg(feature = "tls")]
+        let end = options.tls.as_ref().and_then(Tls::certificate_end);
+        #[cfg(feature = "tls")]
+        options.metrics.set_certificate_end(end);
         if options.access_log.is_some() {
             // Who reads both from one stream reads one format.
             LogQueue::stderr().set_json(options.log_format == LogFormat::Json);

@@ -49,11 +49,7 @@ impl Logged {
     }
 
     fn key(&self, name: &str, scope: Scope) -> String {
-        let new = NewKey {
-            name: name.to_owned(),
-            scopes: [scope].into_iter().collect(),
-            expires: None,
-        };
+        let new = NewKey::new(name, [scope]);
         self.engine.issue_key(new).unwrap().secret
     }
 

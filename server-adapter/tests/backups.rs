@@ -155,13 +155,7 @@ fn backups_need_a_key_of_scope_admin() {
         ..ServerOptions::default()
     };
     let served = served(options, |_| {});
-    let new = NewKey {
-        name: "reader".to_owned(),
-        scopes: [Scope::Read, Scope::Act, Scope::Ingest]
-            .into_iter()
-            .collect(),
-        expires: None,
-    };
+    let new = NewKey::new("reader", [Scope::Read, Scope::Act, Scope::Ingest]);
     let reader = served.engine.issue_key(new).unwrap().secret;
     let mut client = served.client();
     let mut ask = |method: &str, target: &str, headers: &str| {
@@ -221,11 +215,7 @@ fn backups_and_downloads_and_their_refusals_have_audit_rows() {
         ..ServerOptions::default()
     };
     let served = served(options, |_| {});
-    let new = NewKey {
-        name: "reader".to_owned(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("reader", [Scope::Read]);
     let reader = served.engine.issue_key(new).unwrap().secret;
     assert_eq!(ask(&served, "GET").status, 200);
     assert_eq!(ask(&served, "HEAD").status, 200);

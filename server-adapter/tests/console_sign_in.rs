@@ -307,11 +307,7 @@ fn neither_code_nor_key_is_logged_and_the_name_of_the_key_is() {
 #[test]
 fn new_code_ends_the_one_before_and_no_key() {
     let served = Served::new(ServerOptions::default());
-    let new = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("admin", [Scope::Admin]);
     let key = served.engine.issue_key(new).unwrap().secret;
     let (first, second) = (served.code(), served.code());
     assert_eq!(served.send(&first).status, 401);

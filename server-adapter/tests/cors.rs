@@ -24,11 +24,7 @@ fn engine() -> Engine {
 
 fn server(origins: &[&str]) -> (RunningServer, String) {
     let engine = engine();
-    let new = NewKey {
-        name: "console".to_owned(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("console", [Scope::Read]);
     let key = engine.issue_key(new).unwrap().secret;
     (spawn(engine, options(origins)).unwrap(), key)
 }

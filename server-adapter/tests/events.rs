@@ -29,11 +29,7 @@ fn change(engine: &Engine, count: usize) {
 }
 
 fn reader(name: &str, expires: Option<Timestamp>) -> NewKey {
-    NewKey {
-        name: name.to_owned(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires,
-    }
+    NewKey::new(name, [Scope::Read]).expiring(expires)
 }
 
 impl Served {

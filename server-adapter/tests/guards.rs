@@ -16,11 +16,7 @@ fn engine(config: Config) -> (Engine, String) {
         .open_in_memory()
         .unwrap();
     let key = engine
-        .issue_key(NewKey {
-            name: "reader".to_owned(),
-            scopes: [Scope::Read].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(NewKey::new("reader", [Scope::Read]))
         .unwrap();
     (engine, key.secret)
 }

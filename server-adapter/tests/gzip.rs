@@ -35,11 +35,7 @@ impl Served {
 
     /// The header with a new admin key.
     fn key(&self) -> String {
-        let new = NewKey {
-            name: "admin".to_owned(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        };
+        let new = NewKey::new("admin", [Scope::Admin]);
         format!(
             "x-api-key: {}\r\n",
             self.engine.issue_key(new).unwrap().secret

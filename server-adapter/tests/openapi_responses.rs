@@ -92,11 +92,7 @@ fn populated(config: &Config) -> (Engine, String, String) {
         .unwrap();
     let issue = |name: &str, scopes: Scopes| {
         let name = name.to_owned();
-        let key = NewKey {
-            name,
-            scopes,
-            expires: None,
-        };
+        let key = NewKey::new(name, scopes.iter());
         engine.issue_key(key).unwrap().secret
     };
     let admin = issue("admin", [Scope::Admin].into_iter().collect());

@@ -149,11 +149,7 @@ fn livez_waits_for_no_place_and_other_requests_do() {
         connections_served: 1,
         ..ServerOptions::default()
     });
-    let issued = engine.issue_key(NewKey {
-        name: "reader".to_owned(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires: None,
-    });
+    let issued = engine.issue_key(NewKey::new("reader", [Scope::Read]));
     let key = issued.unwrap().secret;
     let mut stream = Client::connect(server.addr());
     stream.send(format!(

@@ -65,11 +65,7 @@ impl Node {
 }
 
 fn admin_key(engine: &Engine) -> String {
-    let new = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("admin", [Scope::Admin]);
     engine.issue_key(new).unwrap().secret
 }
 

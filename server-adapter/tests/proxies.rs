@@ -150,11 +150,7 @@ impl Stand {
         certificate(folder.path());
         let engine = Engine::builder().clock(SystemTime::now).seed(1);
         let engine = engine.open_in_memory().unwrap();
-        let new = NewKey {
-            name: "admin".to_owned(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        };
+        let new = NewKey::new("admin", [Scope::Admin]);
         let key = engine.issue_key(new).unwrap().secret;
         let lines = Lines::default();
         let log = Arc::clone(&lines);

@@ -30,11 +30,7 @@ impl Fleet {
     fn new() -> Self {
         let engine = Engine::builder().clock(SystemTime::now).seed(1);
         let engine = engine.open_in_memory().unwrap();
-        let new = NewKey {
-            name: "shipper".to_owned(),
-            scopes: [Scope::Ingest].into_iter().collect(),
-            expires: None,
-        };
+        let new = NewKey::new("shipper", [Scope::Ingest]);
         let key = engine.issue_key(new).unwrap().secret;
         let server = spawn(engine.clone(), ServerOptions::default()).unwrap();
         let folder = TempDir::new().unwrap();

@@ -68,11 +68,7 @@ fn engine(gate: &Arc<Gate>) -> (Engine, String) {
         .open_in_memory()
         .unwrap();
     let key = engine
-        .issue_key(NewKey {
-            name: "admin".to_owned(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(NewKey::new("admin", [Scope::Admin]))
         .unwrap();
     (engine, format!("x-api-key: {}\r\n", key.secret))
 }

@@ -51,11 +51,7 @@ async fn ask(
 }
 
 fn key(engine: &Engine, name: &str, scope: Scope) -> (u64, String) {
-    let issued = engine.issue_key(NewKey {
-        name: name.to_owned(),
-        scopes: [scope].into_iter().collect(),
-        expires: None,
-    });
+    let issued = engine.issue_key(NewKey::new(name, [scope]));
     let issued = issued.unwrap();
     (issued.info.id, issued.secret)
 }

@@ -57,11 +57,9 @@ fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
         })?;
     }
     engine.place_hold("ws-3", "Doe v. Corp", Some("discovery"))?;
-    let key = engine.issue_key(NewKey {
-        name: "service-desk".into(),
-        scopes: [Scope::Read, Scope::Act].into_iter().collect(),
-        expires: Some(Timestamp::MAX),
-    })?;
+    let key = engine.issue_key(
+        NewKey::new("service-desk", [Scope::Read, Scope::Act]).expiring(Some(Timestamp::MAX)),
+    )?;
     engine.revoke_key(key.info.id)?;
     engine.act(ActionRequest::new(Action::Reboot, "ws-1"))?;
     clock.advance_seconds(120);

@@ -32,9 +32,5 @@ pub fn workspace(id: &str) -> Workspace {
 
 /// A key with scope `admin`.
 pub fn admin(name: &str) -> NewKey {
-    NewKey {
-        name: name.into(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    }
+    NewKey::new(name, [Scope::Admin])
 }

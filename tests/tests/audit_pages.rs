@@ -39,11 +39,7 @@ fn with_rows(rows: usize) -> Engine {
 fn page_of_a_long_audit_examines_a_bounded_number_of_rows() {
     let rows = std::env::var("DESKFLEET_AUDIT_ROWS").map_or(51_000, |rows| rows.parse().unwrap());
     let engine = with_rows(rows);
-    let first = NewKey {
-        name: "desk".into(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let first = NewKey::new("desk", [Scope::Admin]);
     let key = engine.issue_key(first).unwrap().secret;
     let none = AuditQuery {
         action: Some(AuditAction::RevokeKey),

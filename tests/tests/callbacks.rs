@@ -251,11 +251,7 @@ fn call_returns_while_the_engines_thread_waits_for_the_disk() {
         CommitDriver::Thread,
         Stuck(Disk::new().backend(), Arc::clone(&sync)),
     );
-    let key = engine.issue_key(NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    });
+    let key = engine.issue_key(NewKey::new("admin", [Scope::Admin]));
     let key = key.unwrap().secret;
     let held = sync.lock().unwrap();
     let waiting = engine.call(post(0, 0));

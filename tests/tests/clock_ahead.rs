@@ -156,11 +156,7 @@ fn reboot_of_a_state_dated_in_the_future_is_accepted() {
 fn last_use_dated_in_the_future_is_replaced_by_the_next() {
     let (disk, clock, engine) = ahead();
     let key = engine
-        .issue_key(NewKey {
-            name: "reader".into(),
-            scopes: [Scope::Read].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(NewKey::new("reader", [Scope::Read]))
         .unwrap();
     let read = |engine: &Engine| {
         let request = http::Request::get("/api/Information/GetAdminActivity")

@@ -69,11 +69,7 @@ fn a_key_of_one_node_is_accepted_on_the_others() {
     let clock = ManualClock::new(start());
     let log = MemoryLog::new(clock.clone());
     let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
-    let key = NewKey {
-        name: "operator".into(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("operator", [Scope::Admin]);
     let issued = one.issue_key(key).unwrap();
     follow(&two);
     let request = http::Request::get("/operator/keys")
@@ -359,11 +355,7 @@ fn a_node_without_space_for_an_entry_refuses_the_keys_that_later_ones_revoke() {
     let two = two.log(log, "node-2");
     let two = two.open_backend(disk.backend()).unwrap();
     let issued = ["a", "b"].map(|name| {
-        let key = NewKey {
-            name: name.into(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        };
+        let key = NewKey::new(name, [Scope::Admin]);
         one.issue_key(key).unwrap()
     });
     follow(&two);

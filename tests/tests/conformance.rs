@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use deskfleet::Code;
 use deskfleet::routes::{Access, Param, ROUTES, RequestBody, Route};
+use deskfleet::{Code, Scope};
 use deskfleet_tests::conformance::case::{Body, Call, Case, Step};
 use deskfleet_tests::conformance::documents::{ENDPOINTS, PROBLEMS, ROWS, SERVER_PROBLEMS};
 use deskfleet_tests::conformance::runner::run;
@@ -44,7 +44,7 @@ macro_rules! areas {
 }
 
 areas! {
-    audit audit_list bodies codings compute_types day dispatch endings fields holds imports key_list keys lifecycle methods negotiation operator
+    audit audit_list bodies codings compute_types day dispatch endings fields holds imports key_limits key_list keys lifecycle methods negotiation operator
     paging
     problems query_advice query_columns query_events query_export query_fleet query_heatmap query_holds query_parameters query_preview query_processes query_series
     query_timeline query_top query_workspaces queue requests retention rules stops telemetry users
@@ -73,6 +73,8 @@ fn scope(route: &Route) -> &'static str {
     match route.access {
         Access::Telemetry => "",
         Access::Key(scope) => scope.as_str(),
+        Access::KeyOrAudit(Scope::Read) => "read or audit",
+        Access::KeyOrAudit(scope) => panic!("{scope:?} or audit"),
     }
 }
 

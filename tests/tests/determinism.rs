@@ -30,13 +30,8 @@ fn transcript(seed: u64) -> String {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let builder = Engine::builder().clock(clock.clone()).seed(seed);
     let engine = builder.open_backend(Disk::new().backend()).unwrap();
-    let scopes = [Scope::Admin].into_iter().collect();
     let key = engine
-        .issue_key(NewKey {
-            name: "desk".to_owned(),
-            scopes,
-            expires: None,
-        })
+        .issue_key(NewKey::new("desk", [Scope::Admin]))
         .unwrap();
     let mut text = key.secret.clone();
     engine.put_workspaces(fleet(5).collect()).unwrap();

@@ -247,11 +247,7 @@ fn record_equals_its_line_of_the_history_endpoint() {
     scattered_days(&stage, 500);
     let key = stage
         .engine
-        .issue_key(deskfleet::NewKey {
-            name: "admin".into(),
-            scopes: [deskfleet::Scope::Read].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(deskfleet::NewKey::new("admin", [deskfleet::Scope::Read]))
         .unwrap();
     let get = |target: &str| {
         let request = http::Request::get(target).header("x-api-key", &key.secret);

@@ -68,11 +68,7 @@ fn survives(case: &Case, fault: Fault) -> bool {
     let disk = Disk::crashing();
     let store = case.engine(&disk);
     let key = store
-        .issue_key(NewKey {
-            name: "reader".to_owned(),
-            scopes: [Scope::Read].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(NewKey::new("reader", [Scope::Read]))
         .unwrap();
     let mut acknowledged = Acknowledged::default();
     assert!(acknowledged.put(&store, "ws-a"));
@@ -234,11 +230,7 @@ fn full_file_system_keeps_acknowledged_writes() {
     };
     let store = open();
     let key = store
-        .issue_key(NewKey {
-            name: "reader".to_owned(),
-            scopes: [Scope::Read].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(NewKey::new("reader", [Scope::Read]))
         .unwrap();
     let mut acknowledged = Acknowledged::default();
     for round in 0..3 {

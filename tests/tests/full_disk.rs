@@ -44,11 +44,7 @@ fn status(engine: &Engine, id: usize) -> u16 {
 }
 
 fn issue(engine: &Engine, name: &str) -> deskfleet::Result<IssuedKey> {
-    engine.issue_key(NewKey {
-        name: name.to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    })
+    engine.issue_key(NewKey::new(name, [Scope::Admin]))
 }
 
 fn put(engine: &Engine, id: &str) -> deskfleet::Result<()> {

@@ -24,12 +24,9 @@ fn engine(disk: &Disk, driver: CommitDriver) -> Engine {
 
 /// The head of an import over HTTP.
 fn head(engine: &Engine, expires_seconds: Option<i64>) -> Parts {
-    let key = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: expires_seconds
-            .map(|seconds| NOW.parse::<Timestamp>().unwrap().plus_seconds(seconds)),
-    };
+    let key = NewKey::new("admin", [Scope::Admin]).expiring(
+        expires_seconds.map(|seconds| NOW.parse::<Timestamp>().unwrap().plus_seconds(seconds)),
+    );
     let secret = engine.issue_key(key).unwrap().secret;
     let request = Request::post("/operator/workspaces").header("x-api-key", secret);
     request.body(()).unwrap().into_parts().0

@@ -25,11 +25,7 @@ fn status(engine: &Engine, id: usize) -> u16 {
 }
 
 fn key(engine: &Engine, name: &str) -> deskfleet::IssuedKey {
-    let key = NewKey {
-        name: name.to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new(name, [Scope::Admin]);
     engine.issue_key(key).unwrap()
 }
 

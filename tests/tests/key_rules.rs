@@ -20,11 +20,7 @@ fn with_clock(config: Config, clock: ManualClock) -> Engine {
 }
 
 fn admin_key(engine: &Engine, name: &str) -> String {
-    let key = NewKey {
-        name: name.to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new(name, [Scope::Admin]);
     engine.issue_key(key).unwrap().secret
 }
 
@@ -79,11 +75,8 @@ fn key_that_ended_longer_ago_than_the_audit_is_kept_is_deleted() {
     let clock = ManualClock::new(start);
     let engine = with_clock(Config::default(), clock.clone());
     let issue = |name: &str, days: Option<i64>| {
-        let key = NewKey {
-            name: name.to_owned(),
-            scopes: [Scope::Read].into_iter().collect(),
-            expires: days.map(|days| start.plus_seconds(days * 86_400)),
-        };
+        let key = NewKey::new(name, [Scope::Read])
+            .expiring(days.map(|days| start.plus_seconds(days * 86_400)));
         engine.issue_key(key).unwrap().info.id
     };
     let (kept, revoked) = (issue("kept", None), issue("revoked", None));

@@ -17,6 +17,7 @@ mod check;
 mod clock_ahead;
 mod cluster;
 mod cluster_simulation;
+mod conditions;
 mod conformance;
 mod crash;
 mod damaged_rows;

@@ -47,11 +47,7 @@ fn metrics_show_the_fleet_and_the_store() {
     engine.file_pending().unwrap();
     engine.record(record()).unwrap();
     clock.advance_seconds(30);
-    let key = NewKey {
-        name: "scraper".into(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("scraper", [Scope::Read]);
     let key = engine.issue_key(key).unwrap().secret;
     let text = engine.metrics();
     for line in [
@@ -142,11 +138,7 @@ fn refused_records_are_counted_by_reason() {
     config.limits.processes_body_bytes = 200;
     let engine = Engine::builder().clock(clock).seed(1).config(config);
     let engine = engine.open_in_memory().unwrap();
-    let key = NewKey {
-        name: "shipper".into(),
-        scopes: [Scope::Ingest].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("shipper", [Scope::Ingest]);
     let key = engine.issue_key(key).unwrap().secret;
     let send = |path: &str, content_type: &str, body: &str| {
         let request = Request::post(path)
@@ -199,11 +191,7 @@ fn engine_of_batches(free: &Arc<AtomicU64>) -> (Engine, String) {
         .free_space(move || Some(free.load(Ordering::SeqCst)))
         .open_in_memory()
         .unwrap();
-    let key = NewKey {
-        name: "shipper".into(),
-        scopes: [Scope::Ingest].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("shipper", [Scope::Ingest]);
     let key = engine.issue_key(key).unwrap().secret;
     (engine, key)
 }

@@ -50,11 +50,8 @@ impl World {
     }
 
     fn key(&self) -> NewKey {
-        NewKey {
-            name: format!("key {}", self.copies.fetch_add(1, Ordering::SeqCst)),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        }
+        let name = format!("key {}", self.copies.fetch_add(1, Ordering::SeqCst));
+        NewKey::new(name, [Scope::Admin])
     }
 
     /// Calls everything, whatever it returns: another thread may have closed the engine.

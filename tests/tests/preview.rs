@@ -46,11 +46,7 @@ impl Fleet {
         config.actions.driver = ActionDriver::Host;
         let builder = Engine::builder().clock(clock.clone()).seed(1);
         let engine = builder.config(config).open_in_memory().unwrap();
-        let key = NewKey {
-            name: "desk".into(),
-            scopes: [Scope::Act].into_iter().collect(),
-            expires: None,
-        };
+        let key = NewKey::new("desk", [Scope::Act]);
         let key = engine.issue_key(key).unwrap().secret;
         Self {
             engine,
@@ -131,6 +127,7 @@ impl Fleet {
                 "code": row.code,
                 "state": row.state,
                 "wouldBecome": row.would_become.map(State::as_str),
+                "simulated": false,
             });
             assert_eq!(*asked, same);
         }

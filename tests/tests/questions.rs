@@ -86,11 +86,7 @@ fn page_of_columns_with_much_text_ends_early() {
     engine
         .put_workspaces(fleet(3000).map(wordy).collect())
         .unwrap();
-    let key = NewKey {
-        name: "reader".into(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("reader", [Scope::Read]);
     let key = engine.issue_key(key).unwrap();
     let (mut ids, mut counts, mut query) = (Vec::new(), Vec::new(), String::new());
     loop {

@@ -21,14 +21,9 @@ fn engine() -> (Engine, ManualClock) {
 }
 
 fn key(engine: &Engine, name: &str, expires: Option<&str>) -> IssuedKey {
-    let scopes = [Scope::Read].into_iter().collect();
     let expires = expires.map(|time| time.parse().unwrap());
     engine
-        .issue_key(NewKey {
-            name: name.to_owned(),
-            scopes,
-            expires,
-        })
+        .issue_key(NewKey::new(name, [Scope::Read]).expiring(expires))
         .unwrap()
 }
 
@@ -96,13 +91,8 @@ fn panic_message_holds_no_key_and_no_query() {
         })
         .open_backend(Disk::new().backend())
         .unwrap();
-    let scopes = [Scope::Admin].into_iter().collect();
     let admin = engine
-        .issue_key(NewKey {
-            name: "admin".to_owned(),
-            scopes,
-            expires: None,
-        })
+        .issue_key(NewKey::new("admin", [Scope::Admin]))
         .unwrap();
     let message: Arc<Mutex<String>> = Arc::default();
     let heard = Arc::clone(&message);

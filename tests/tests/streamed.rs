@@ -29,11 +29,7 @@ fn stage() -> Stage {
         .open_in_memory()
         .unwrap();
     let key = engine
-        .issue_key(NewKey {
-            name: "admin".into(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        })
+        .issue_key(NewKey::new("admin", [Scope::Admin]))
         .unwrap();
     Stage {
         engine,

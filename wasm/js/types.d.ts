@@ -82,6 +82,8 @@ export interface AdminActivity {
     detail: string | null;
     /** Name of the key used; null where the host itself acted. */
     apiKeyName: string | null;
+    /** Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not. */
+    simulated?: boolean;
 }
 
 /** An advice about a desktop. */
@@ -191,6 +193,8 @@ export interface AuditRow {
     apiKeyName: string | null;
     /** Number of the key used; null where the host itself acted, and in rows that a version without it wrote. */
     apiKeyId: number | null;
+    /** Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not. */
+    simulated?: boolean;
 }
 
 /** The outcome of a telemetry batch. */
@@ -225,6 +229,36 @@ export type ComputeType =
     | "GRAPHICS_G7"
     | (string & {});
 
+/** Something that is wrong now. */
+export interface Condition {
+    /** What it is, for programs: one word, such as `FleetSilent`. There is at most one condition of each code. */
+    code: string;
+    /** `info`, `warning` or `critical`. */
+    severity: string;
+    /** Since when it lasts, as far as that was observed. */
+    since: string;
+    /** What is wrong and what to do, in a sentence or two. */
+    text: string;
+    /** How many desktops, actions or keys it is about; null where it is about none. */
+    count: number | null;
+    /** The first ten of them: ids of workspaces, numbers of actions, names of keys. */
+    subjects: string[];
+}
+
+/** One page of rows. */
+export interface Conditions {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: Condition[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
+
 /** What an event says beside its type, workspace and user. The members that its type does not have are absent; new versions may add some. */
 export interface EventDetail {
     /** The action, by the last segment of its path. */
@@ -239,10 +273,14 @@ export interface EventDetail {
     by?: string | null;
     /** `import.committed`: workspaces that this part changed. */
     changed?: number | null;
+    /** `condition.raised`, `condition.cleared`: its code. */
+    code?: string | null;
     /** `action.completed`: when it ended. The event is written with a later call about the workspace or by upkeep. */
     completedTime?: string | null;
     /** Compute type that the action changes to. */
     computeType?: string | null;
+    /** How many desktops, actions or keys it is about. */
+    count?: number | null;
     /** `import.committed`: workspaces that this part created. */
     created?: number | null;
     /** `telemetry.filed`: records that were acknowledged and could not be read any more; absent where there are none. They are in no history. */
@@ -277,8 +315,14 @@ export interface EventDetail {
     result?: string | null;
     /** `key.issued`: its scopes. */
     scopes?: Scope[] | null;
+    /** Its severity. */
+    severity?: string | null;
+    /** Since when it lasts, or lasted. */
+    since?: string | null;
     /** State after the change. */
     state?: string | null;
+    /** What is wrong and what to do, as it was when it was raised. */
+    text?: string | null;
 }
 
 /** What an event reports. `resync`: events are missing, as those after the position that was asked for are no longer kept; read the fleet again, and go on after the number of this event. */
@@ -295,6 +339,8 @@ export type EventType =
     | "import.committed"
     | "telemetry.filed"
     | "action.dispatched"
+    | "condition.raised"
+    | "condition.cleared"
     | "resync";
 
 /** A line of an export: a record of the stream that was asked for. */
@@ -460,8 +506,22 @@ export interface IssuedKey {
     lastUsed: string | null;
     /** When it was revoked; null: it was not. */
     revoked: string | null;
+    /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
+    actions: AuditAction[] | null;
+    /** The workspaces on which it may start them; null: all. */
+    filter: KeyFilter | null;
+    /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
+    destructivePerHour: number | null;
     /** The secret to hand out, `dfk_…`. It is returned only here. */
     key: string;
+}
+
+/** The workspaces on which a key may start actions. Each member is a value, `in.A,B` for one of several or `ne.A` for any other, compared without case. */
+export interface KeyFilter {
+    /** Directory; absent: any. */
+    directoryId?: string | null;
+    /** Cloud region; absent: any. */
+    region?: string | null;
 }
 
 /** An API key without its secret. */
@@ -480,6 +540,12 @@ export interface KeyInfo {
     lastUsed: string | null;
     /** When it was revoked; null: it was not. */
     revoked: string | null;
+    /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
+    actions: AuditAction[] | null;
+    /** The workspaces on which it may start them; null: all. */
+    filter: KeyFilter | null;
+    /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
+    destructivePerHour: number | null;
 }
 
 /** All API keys, revoked and expired ones too, in the order of their numbers. */
@@ -540,8 +606,14 @@ export interface NewKey {
     name: string;
     /** What it may do; not empty. */
     scopes: Scope[];
+    /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
+    actions?: AuditAction[] | null;
+    /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
+    destructivePerHour?: number | null;
     /** When it stops being accepted; absent or null: never. */
     expires?: string | null;
+    /** The workspaces on which it may start them; null: all. */
+    filter?: KeyFilter | null;
 }
 
 /** An accepted action that has not ended: a row of the outbox. */
@@ -600,6 +672,8 @@ export interface PreviewRow {
     state: string | null;
     /** The state while the action would run; null where it would not be accepted. */
     wouldBecome: string | null;
+    /** Whether the clock would end the action, and nothing would happen to the desktop. */
+    simulated: boolean;
 }
 
 /** One page of rows. */
@@ -916,6 +990,12 @@ export interface RequestKey {
     created: string;
     /** When it stops being accepted; null: never. */
     expires: string | null;
+    /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
+    actions: AuditAction[] | null;
+    /** The workspaces on which it may start them; null: all. */
+    filter: KeyFilter | null;
+    /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
+    destructivePerHour: number | null;
 }
 
 /**
@@ -932,10 +1012,11 @@ export type RunningMode = "AUTO_STOP" | "ALWAYS_ON" | "MANUAL" | (string & {});
  *
  * - `read`: The Information GET endpoints, and the histories.
  * - `act`: The Actions endpoints and `RemoveWorkSpaceDbEntry`.
- * - `admin`: The operator surface; includes `read` and `act`.
+ * - `admin`: The operator surface; includes `read`, `act` and `audit`.
  * - `ingest`: Telemetry batches, and the Stats endpoints where the host requires a key for them.
+ * - `audit`: The audit and the litigation holds, and nothing else of the fleet.
  */
-export type Scope = "read" | "act" | "admin" | "ingest";
+export type Scope = "read" | "act" | "admin" | "ingest" | "audit";
 
 /** A series. */
 export interface Series {
@@ -1191,6 +1272,24 @@ export interface StatsRecordPage {
     nextToken: string | null;
     /** Whether there is a next page. */
     hasMore: boolean;
+}
+
+/** How much is stored, and how far upkeep has come. */
+export interface StoreStatus {
+    /** The length of the file, or of the memory in its place. */
+    bytes: number;
+    /** Free bytes of the medium, where the host reports them. */
+    freeBytes: number | null;
+    /** Telemetry records that were accepted and are not filed yet. */
+    queueRecords: number;
+    /** The bytes that these records take. */
+    queueBytes: number;
+    /** When the first of these records was received. */
+    oldestQueued: string | null;
+    /** The time up to which retention was applied: that of the last removal of old data; null before the first. */
+    retentionApplied: string | null;
+    /** The actions that are simulated: the clock ends them, and nothing happens to a desktop. */
+    simulated: WorkSpaceAction[];
 }
 
 /** One telemetry record, below the name of its stream: exactly one of these members. Others are ignored. */

@@ -64,6 +64,7 @@ const fn code(kind: ErrorKind) -> &'static str {
         ErrorKind::InvalidParameter => "InvalidParameter",
         ErrorKind::InvalidApiKey => "InvalidApiKey",
         ErrorKind::InsufficientScope => "InsufficientScope",
+        ErrorKind::Throttled => "Throttled",
         ErrorKind::WorkSpaceNotFound => "WorkSpaceNotFound",
         ErrorKind::UserNotFound => "UserNotFound",
         ErrorKind::NotFound => "NotFound",

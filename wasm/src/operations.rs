@@ -124,11 +124,7 @@ struct KeyToIssue {
 }
 
 fn issue_key(engine: &Engine, key: KeyToIssue) -> JsonResult {
-    to_json(&engine.issue_key(NewKey {
-        name: key.name,
-        scopes: key.scopes.into_iter().collect(),
-        expires: key.expires,
-    })?)
+    to_json(&engine.issue_key(NewKey::new(key.name, key.scopes).expiring(key.expires))?)
 }
 
 #[derive(Deserialize)]

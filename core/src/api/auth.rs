@@ -7,19 +7,19 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 
-use crate::domain::keys;
 use crate::domain::query::{API_KEY, Query};
+use crate::domain::{key_limits, keys};
 use crate::engine_core::EngineCore;
 use crate::model::Scope;
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 
-use super::endpoint::Access;
+use super::endpoint::{Access, Audited, Route};
 
 /// The scope that `access` requires here; `None`: anyone may call.
 fn scope_wanted(core: &EngineCore, access: Access) -> Option<Scope> {
     match access {
-        Access::Key(scope) => Some(scope),
+        Access::Key(scope) | Access::KeyOrAudit(scope) => Some(scope),
         Access::Telemetry => core.config.require_ingest_key.then_some(Scope::Ingest),
     }
 }
@@ -78,10 +78,26 @@ pub(crate) fn authorize(
     }
 }
 
-/// A batch is on the operator surface, so `admin` suffices as well.
+/// A batch of telemetry is on the operator surface, so `admin` suffices as well.
 fn grants(access: Access, wanted: Scope, key: &LiveKey) -> bool {
     let scopes = key.info.scopes;
-    scopes.grant(wanted) || (access == Access::Key(Scope::Ingest) && scopes.grant(Scope::Admin))
+    scopes.grant(wanted)
+        || match access {
+            Access::Key(Scope::Ingest) => scopes.grant(Scope::Admin),
+            Access::KeyOrAudit(_) => scopes.grant(Scope::Audit),
+            Access::Key(_) | Access::Telemetry => false,
+        }
+}
+
+/// Refuses an action that the limits of the key exclude.
+pub(crate) fn authorize_action(route: &Route, key: Option<&LiveKey>) -> Result<(), Problem> {
+    match (route.audited, key) {
+        (Audited::Always(action), Some(key)) => {
+            let allowed = key_limits::allow_action(&key.info.limits, action);
+            allowed.map_err(|error| Problem::from(&error))
+        }
+        _ => Ok(()),
+    }
 }
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");

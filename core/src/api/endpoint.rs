@@ -42,6 +42,8 @@ pub enum Access {
     Telemetry,
     /// A key that grants the scope; `admin` grants each of them.
     Key(Scope),
+    /// A key that grants the scope, or `audit`.
+    KeyOrAudit(Scope),
 }
 
 /// What an endpoint reads from the body.
@@ -96,6 +98,8 @@ pub enum Answer {
     /// A page of the audit.
     Audit,
     Keys,
+    /// The state of the store.
+    Store,
     /// The key of the request.
     Key,
     /// 201.
@@ -206,6 +210,14 @@ impl Route {
 
     pub(super) const fn access(mut self, scope: Scope) -> Self {
         self.access = Access::Key(scope);
+        self
+    }
+
+    /// A key with the scope `audit` suffices as well.
+    pub(super) const fn or_audit(mut self) -> Self {
+        if let Access::Key(scope) = self.access {
+            self.access = Access::KeyOrAudit(scope);
+        }
         self
     }
 

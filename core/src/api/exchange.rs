@@ -420,6 +420,7 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
     let route = admitted.route;
     auth::throttle(core, admitted.key.as_deref())?;
     auth::authorize(core, route.access, admitted.key.as_deref())?;
+    auth::authorize_action(route, admitted.key.as_deref())?;
     let query = Query::new(head.uri.query());
     let checked = route.check_query(query, |_| true);
     checked.map_err(|error| Problem::from(&error))?;

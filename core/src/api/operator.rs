@@ -130,6 +130,11 @@ pub(super) fn list_audit(call: &Call<'_>) -> Handled {
     call.list(reply::JSON, body, Box::new(rows))
 }
 
+pub(super) fn store(call: &Call<'_>) -> Handled {
+    let status = reply::view(&call.core.store_status()?);
+    Ok(Completion::Response(reply::ok(reply::JSON, status)))
+}
+
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {
     let body = ListBody::array(r#"{"keys":["#);
     call.list(reply::JSON, body, Box::new(chunks::Keys::default()))

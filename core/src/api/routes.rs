@@ -142,11 +142,11 @@ const fn history(stream: Stream, operation_id: &'static str, path: &'static str)
 pub static ROUTES: &[Route] = &[
     information("getUserInformation", "/api/Information/GetUserInformation", information::get_user_information, Answer::User).query(&[&[text("username")]]).problems(&[Code::UserNotFound]),
     information("get24HourActivity", "/api/Information/Get24HourActivity", information::get_24_hour_activity, Answer::Activities),
-    information("getAdminActivity", "/api/Information/GetAdminActivity", information::get_admin_activity, Answer::AuditRows).query(&[&[NUMBER_OF_ACTIVITIES]]),
+    information("getAdminActivity", "/api/Information/GetAdminActivity", information::get_admin_activity, Answer::AuditRows).query(&[&[NUMBER_OF_ACTIVITIES]]).or_audit(),
     Route::new("removeWorkSpaceDbEntry", (Method::Post, "/api/Information/RemoveWorkSpaceDbEntry"), Access::Key(Scope::Act), Handler::Call(information::remove_work_space_db_entry), Answer::Removed)
         .query(&[&[text("workSpaceId")]]).audited(AuditAction::RemoveWorkspace).problems(&[Code::WorkSpaceNotFound, Code::LitigationHold, Code::OperationInProgress]),
     information("getAllWorkSpaces", "/api/Information/GetAllWorkSpaces", information::get_all_work_spaces, Answer::NegotiatedPage).query(&[PAGING]),
-    information("getWorkSpacesOnLitigationHold", "/api/Information/GetWorkSpacesOnLitigationHold", information::get_work_spaces_on_litigation_hold, Answer::NegotiatedPage).query(&[PAGING]),
+    information("getWorkSpacesOnLitigationHold", "/api/Information/GetWorkSpacesOnLitigationHold", information::get_work_spaces_on_litigation_hold, Answer::NegotiatedPage).query(&[PAGING]).or_audit(),
 
     action(Action::Reboot, "rebootWorkSpace", "/api/Actions/RebootWorkSpace", ACTION_PROBLEMS),
     action(Action::RecoveryReboot, "recoveryRebootWorkSpace", "/api/Actions/RecoveryRebootWorkSpace", ACTION_PROBLEMS),
@@ -186,17 +186,18 @@ pub static ROUTES: &[Route] = &[
     operator("noteAction", Method::Post, "/operator/actions/{id}/note", outbox::note_action, Answer::Empty).body(RequestBody::ActionNote).problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
     operator("completeAction", Method::Post, "/operator/actions/{id}/complete", outbox::complete, Answer::Empty).problems(&[Code::NotFound, Code::InvalidResourceState]),
     operator("failAction", Method::Post, "/operator/actions/{id}/fail", outbox::fail, Answer::Empty).body(RequestBody::ActionFailure).problems(&[Code::NotFound, Code::InvalidResourceState]),
-    operator("listAudit", Method::Get, "/operator/audit", operator::list_audit, Answer::Audit)
+    operator("listAudit", Method::Get, "/operator/audit", operator::list_audit, Answer::Audit).access(Scope::Audit)
         .query(&[TIMES, &[text("workSpaceId"), text("requester"), text("action"), text("result")], PAGING]).exported().slow(),
+    operator("getStore", Method::Get, "/operator/store", operator::store, Answer::Store),
     operator("listKeys", Method::Get, "/operator/keys", operator::list_keys, Answer::Keys).audited(AuditAction::ListKeys).slow(),
     operator("issueKey", Method::Post, "/operator/keys", operator::issue_key, Answer::IssuedKey).body(RequestBody::NewKey).audited(AuditAction::IssueKey).problems(&[Code::DuplicateKeyName]),
     operator("revokeKey", Method::Delete, "/operator/keys/{id}", operator::revoke_key, Answer::Empty).query(&[&[flag("force")]])
         .audited(AuditAction::RevokeKey).problems(&[Code::NotFound, Code::LastAdminKey]),
 
-    Route::new("getKey", (Method::Get, "/query/key"), Access::Key(Scope::Read), Handler::Call(query::key), Answer::Key),
+    Route::new("getKey", (Method::Get, "/query/key"), Access::Key(Scope::Read), Handler::Call(query::key), Answer::Key).or_audit(),
     information("queryFleet", "/query/fleet", query::fleet, Answer::Rows(Question::Fleet)),
     question::<WorkspaceRowsQuery>("queryWorkspaces", "/query/workspaces").query(&[&[text("workSpId")], WORKSPACES, &[duration("window"), SORT], SHAPE, PAGING_OF_COLUMNS]).exported(),
-    question::<HoldsQuery>("queryHolds", "/query/holds").query(&[&[text("workSpId")], WORKSPACES, &[SORT], SHAPE, PAGING]).exported(),
+    question::<HoldsQuery>("queryHolds", "/query/holds").query(&[&[text("workSpId")], WORKSPACES, &[SORT], SHAPE, PAGING]).exported().or_audit(),
     question::<TopQuery>("queryTop", "/query/top").query(&[&[required("metric"), text("statistic")], RANGE, SHAPE, PAGING]),
     Route::new("previewAction", (Method::Post, "/query/preview"), Access::Key(Scope::Act), Handler::Call(query::preview), Answer::Rows(Question::Preview)).query(&[SHAPE]).body(RequestBody::Preview).slow(),
     question::<ProcessesQuery>("queryProcesses", "/query/processes").query(&[&[text("instanceId")], RANGE, &[SORT], SHAPE, PAGING]),
@@ -205,6 +206,7 @@ pub static ROUTES: &[Route] = &[
     question::<SeriesQuery>("querySeries", "/query/series").query(&[&[text("instanceId"), text("metrics")], RANGE, &[duration("step")], GROUPS, SHAPE]),
     question::<StartupQuery>("queryStartup", "/query/startup").query(&[RANGE, &[duration("step")], GROUPS, SHAPE]),
     question::<HeatmapQuery>("queryHeatmap", "/query/heatmap").query(&[&[text("of")], RANGE, &[text("offset")], SHAPE]),
+    information("queryConditions", "/query/conditions", query::conditions, Answer::Rows(Question::Conditions)).query(&[SHAPE]),
     information("getEvents", "/query/events", events::get_events, Answer::Events).query(&[&[number("after")], PAGING]),
     information("queryMetrics", "/query/metrics", query::metrics, Answer::Rows(Question::Metrics)),
     information("queryExport", "/query/export", query::export, Answer::Export).query(&[&[required("stream")], RANGE, &[text("instanceId")], &[FORMAT]]).audited(AuditAction::QueryExport),

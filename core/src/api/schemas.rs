@@ -4,9 +4,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
-    ActivityRecord, AuditEntry, FleetEvent, ImportReport, IssuedKey, NewKey, PendingAction,
-    ProcessReport, Question, RemovedTelemetry, RequestKey, StartupRecord, StatsRecord, Stream,
-    Workspace, WorkspaceView,
+    ActivityRecord, AuditEntry, Condition, FleetEvent, ImportReport, IssuedKey, NewKey,
+    PendingAction, ProcessReport, Question, RemovedTelemetry, RequestKey, StartupRecord,
+    StatsRecord, StoreStatus, Stream, Workspace, WorkspaceView,
 };
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
@@ -71,6 +71,7 @@ impl Schemas {
             Answer::Action => all.subschema_for::<PendingAction>(),
             Answer::Actions => all.subschema_for::<PendingActionList>(),
             Answer::Audit => all.subschema_for::<AuditPage>(),
+            Answer::Store => all.subschema_for::<StoreStatus>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
             Answer::Key => all.subschema_for::<RequestKey<'static>>(),
             Answer::Events => all.subschema_for::<RowPage<FleetEvent>>(),
@@ -78,6 +79,7 @@ impl Schemas {
             Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),
             Answer::Export => all.subschema_for::<ExportedRecord>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
+            Answer::Rows(Question::Conditions) => all.subschema_for::<RowPage<Condition>>(),
             Answer::Rows(Question::Holds) => all.subschema_for::<RowPage<HoldRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),

@@ -129,6 +129,7 @@ pub(crate) fn ended_before(key: &KeyInfo, time: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::KeyLimits;
 
     const NOW: i64 = 1000;
 
@@ -139,6 +140,7 @@ mod tests {
             id,
             name: format!("Key {id}"),
             scopes: [scope].into_iter().collect(),
+            limits: KeyLimits::default(),
             created: Timestamp::UNIX_EPOCH,
             expires: if standing == 1 { at(NOW) } else { at(NOW + 1) },
             last_used: None,
@@ -157,11 +159,8 @@ mod tests {
                 ("other", Some(NOW)),
                 ("key 8", Some(NOW + 1)),
             ] {
-                let new = NewKey {
-                    name: name.to_owned(),
-                    scopes: [Scope::Read].into_iter().collect(),
-                    expires: expires.map(Timestamp::from_ticks),
-                };
+                let new =
+                    NewKey::new(name, [Scope::Read]).expiring(expires.map(Timestamp::from_ticks));
                 let expected = if expires == Some(NOW) {
                     Some(ErrorKind::InvalidParameter)
                 } else {

@@ -100,7 +100,8 @@ pub(crate) fn column(parameter: &'static str, name: &str, columns: &[Column]) ->
 fn push_value(place: &mut Vec<u8>, cell: Cell<'_>, text_bytes: usize) {
     const SIGN: u64 = 1 << 63;
     match cell {
-        Cell::Null => {}
+        // No list is sorted by.
+        Cell::Null | Cell::Texts(_) => {}
         Cell::Text(text) => {
             let start = text.bytes().take(text_bytes);
             // 0 ends the text.

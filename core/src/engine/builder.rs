@@ -11,9 +11,10 @@ use crate::clock::Clock;
 use crate::config::{CommitDriver, Config, Limits};
 #[cfg(feature = "cluster")]
 use crate::engine_core::SharedLog;
-use crate::engine_core::{EngineCore, FreeSpace, Injected, Lane};
+use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected, Lane};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
+use crate::model::Condition;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
 use crate::store::disk::backends::SegmentFolder;
@@ -38,6 +39,7 @@ pub struct EngineBuilder {
     fill_random: Option<Box<FillRandom>>,
     observer: Option<Box<dyn Observer>>,
     free_space: Option<Box<FreeSpace>>,
+    conditions: Option<Box<HostConditions>>,
     segment_bytes: Option<u32>,
     #[cfg(feature = "cluster")]
     log: Option<SharedLog>,
@@ -64,6 +66,7 @@ impl Default for EngineBuilder {
             fill_random: None,
             observer: None,
             free_space: None,
+            conditions: None,
             segment_bytes: None,
             #[cfg(feature = "cluster")]
             log: None,
@@ -120,6 +123,15 @@ impl EngineBuilder {
     /// [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn free_space(mut self, probe: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
         self.free_space = Some(Box::new(probe));
+        self
+    }
+
+    /// Returns what is wrong beside the engine, such as an old backup; called whenever conditions are listed. See [`Engine::conditions`].
+    pub fn conditions(
+        mut self,
+        observed: impl Fn() -> Vec<Condition> + Send + Sync + 'static,
+    ) -> Self {
+        self.conditions = Some(Box::new(observed));
         self
     }
 
@@ -275,6 +287,7 @@ impl EngineBuilder {
             })?,
             observer: self.observer,
             free_space: self.free_space,
+            conditions: self.conditions,
             volatile,
             #[cfg(feature = "cluster")]
             log: self.log,

@@ -37,7 +37,7 @@ use super::{Engine, EventStream, ResponseBody, ResponseFuture};
 /// # }
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let engine = Engine::in_memory()?;
-/// let key = engine.issue_key(NewKey { name: "app".into(), scopes: [Scope::Admin].into_iter().collect(), expires: None })?;
+/// let key = engine.issue_key(NewKey::new("app", [Scope::Admin]))?;
 /// let request = Request::post("/operator/telemetry").header("x-api-key", &key.secret);
 /// let (head, ()) = request.body(())?.into_parts();
 ///

@@ -195,11 +195,7 @@ mod tests {
             .config(Config::default())
             .open_in_memory()
             .unwrap();
-        let new = NewKey {
-            name: "admin".to_owned(),
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: None,
-        };
+        let new = NewKey::new("admin", [Scope::Admin]);
         let secret = engine.issue_key(new).unwrap().secret;
         let (watched, stored) = (engine.clone(), Rc::new(Cell::new(0)));
         let seen = Rc::clone(&stored);

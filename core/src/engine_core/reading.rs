@@ -2,7 +2,7 @@
 
 use std::sync::MutexGuard;
 
-use crate::config::Cost;
+use crate::config::Config;
 use crate::error::Result;
 use crate::locks::lock;
 use crate::store::telemetry::queue::Wanted;
@@ -57,7 +57,7 @@ impl Readers for EngineCore {
         lock(&self.sorting)
     }
 
-    fn cost(&self) -> &Cost {
-        &self.config.cost
+    fn config(&self) -> &Config {
+        &self.config
     }
 }

@@ -195,7 +195,7 @@ impl EngineCore {
     }
 
     /// Whether `done_at`, in ticks, is at least `seconds` ago. A clock that was set back counts as due.
-    fn is_due(&self, done_at: &AtomicI64, seconds: i64) -> bool {
+    pub(super) fn is_due(&self, done_at: &AtomicI64, seconds: i64) -> bool {
         let now = self.now();
         let last = Timestamp::from_ticks(done_at.load(Ordering::Acquire));
         now < last || now >= last.plus_seconds(seconds)
@@ -237,6 +237,7 @@ impl EngineCore {
         } else if self.has_space_for_segments() && !self.store.is_read_only() {
             unless_refused(self.store.make_segments_ready())?;
         }
+        unless_refused(self.watch_conditions())?;
         filed.and(refused)
     }
 

@@ -72,6 +72,36 @@ impl AuditAction {
         )
     }
 
+    /// The actions that a key can be limited to: those on the desktops themselves, and the removal of their records.
+    pub const LIMITABLE: [Self; 8] = {
+        let [a, b, c, d, e, f, g, h, ..] = Self::ALL;
+        [a, b, c, d, e, f, g, h]
+    };
+
+    /// That one of them, by its name in any case. `WorkSpace` and `WorkSpaceDbEntry` at the end of the name may be left out.
+    #[must_use]
+    pub fn limitable(name: &str) -> Option<Self> {
+        Self::LIMITABLE.into_iter().find(|action| {
+            let whole = action.as_str();
+            let short = whole
+                .split_once("WorkSpace")
+                .map_or(whole, |(short, _)| short);
+            [whole, short]
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// Whether it destroys what cannot be had back: Rebuild, Restore, Terminate, `RemoveWorkSpaceDbEntry`.
+    #[must_use]
+    pub const fn is_destructive(self) -> bool {
+        use Action::{Rebuild, Restore, Terminate};
+        matches!(
+            self,
+            Self::Lifecycle(Rebuild | Restore | Terminate) | Self::RemoveWorkspace
+        )
+    }
+
     /// The action as written.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -195,6 +225,9 @@ pub struct AuditEntry {
     pub detail: Option<String>,
     /// Name of the key used; null where the host itself acted.
     pub api_key_name: Option<String>,
+    /// Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
     /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote.
     #[serde(skip)]
     pub api_key_id: Option<u64>,

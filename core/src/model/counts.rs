@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::limits::FLEET_VALUES_MAX;
 use crate::timestamp::Timestamp;
 
-use super::State;
+use super::{Action, State};
 
 /// The workspaces that are listed, counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,7 +87,9 @@ impl FleetCounts {
 }
 
 /// How much is stored, and how far upkeep has come.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StoreStatus {
     /// The length of the file, or of the memory in its place.
@@ -98,6 +102,8 @@ pub struct StoreStatus {
     pub queue_bytes: u64,
     /// When the first of these records was received.
     pub oldest_queued: Option<Timestamp>,
-    /// The time up to which retention was applied: that of the last removal of old data. `None` before the first.
+    /// The time up to which retention was applied: that of the last removal of old data; null before the first.
     pub retention_applied: Option<Timestamp>,
+    /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
+    pub simulated: Vec<Action>,
 }

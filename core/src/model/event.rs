@@ -34,6 +34,10 @@ pub enum EventType {
     ImportCommitted,
     /// Telemetry records were filed into history.
     TelemetryFiled,
+    /// Something is wrong since now, or its severity changed.
+    ConditionRaised,
+    /// It is not wrong any more.
+    ConditionCleared,
     /// Events are missing: those that follow the position that was asked for are no longer kept, or the store is another one. Read
     /// the fleet again, and go on after the number of this event. It is not stored.
     Resync,
@@ -41,7 +45,7 @@ pub enum EventType {
 
 impl EventType {
     /// The types that are stored, in the order of their numbers in the file.
-    pub const STORED: [Self; 12] = [
+    pub const STORED: [Self; 14] = [
         Self::WorkspaceChanged,
         Self::WorkspaceRemoved,
         Self::ActionAccepted,
@@ -54,6 +58,8 @@ impl EventType {
         Self::ImportCommitted,
         Self::TelemetryFiled,
         Self::ActionDispatched,
+        Self::ConditionRaised,
+        Self::ConditionCleared,
     ];
 
     /// The type as written.
@@ -72,6 +78,8 @@ impl EventType {
             Self::KeyRevoked => "key.revoked",
             Self::ImportCommitted => "import.committed",
             Self::TelemetryFiled => "telemetry.filed",
+            Self::ConditionRaised => "condition.raised",
+            Self::ConditionCleared => "condition.cleared",
             Self::Resync => "resync",
         }
     }
@@ -234,6 +242,21 @@ pub(crate) struct EventDetail<'d> {
     /// history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) damaged: Option<u64>,
+    /// `condition.raised`, `condition.cleared`: its code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<&'d str>,
+    /// Its severity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) severity: Option<&'d str>,
+    /// Since when it lasts, or lasted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Timestamp>,
+    /// What is wrong and what to do, as it was when it was raised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<&'d str>,
+    /// How many desktops, actions or keys it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<u64>,
     /// `resync`: number of the oldest event that is kept, or of the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) oldest: Option<u64>,

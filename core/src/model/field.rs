@@ -204,6 +204,12 @@ impl From<&Timestamp> for FieldValue<'_> {
     }
 }
 
+impl From<&i64> for FieldValue<'_> {
+    fn from(value: &i64) -> Self {
+        Self::Int(*value)
+    }
+}
+
 impl From<&f64> for FieldValue<'_> {
     fn from(value: &f64) -> Self {
         Self::Double(*value)

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::timestamp::Timestamp;
 
+use super::AuditAction;
+
 /// One right a key can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -16,15 +18,23 @@ pub enum Scope {
     Read,
     /// The Actions endpoints and `RemoveWorkSpaceDbEntry`.
     Act,
-    /// The operator surface; includes `read` and `act`.
+    /// The operator surface; includes `read`, `act` and `audit`.
     Admin,
     /// Telemetry batches, and the Stats endpoints where the host requires a key for them.
     Ingest,
+    /// The audit and the litigation holds, and nothing else of the fleet.
+    Audit,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Act, Self::Admin, Self::Ingest];
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Act,
+        Self::Admin,
+        Self::Ingest,
+        Self::Audit,
+    ];
 
     /// The scope as written.
     #[must_use]
@@ -34,6 +44,7 @@ impl Scope {
             Self::Act => "act",
             Self::Admin => "admin",
             Self::Ingest => "ingest",
+            Self::Audit => "audit",
         }
     }
 
@@ -51,6 +62,7 @@ impl Scope {
             Self::Act => 2,
             Self::Admin => 4,
             Self::Ingest => 8,
+            Self::Audit => 16,
         }
     }
 }
@@ -63,20 +75,20 @@ impl Scopes {
     /// From the bits written in the file; unknown bits are dropped.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
-        Self(bits & 0b1111)
+        Self(bits & 0b1_1111)
     }
 
-    /// The bits written in the file: read 1, act 2, admin 4, ingest 8.
+    /// The bits written in the file: read 1, act 2, admin 4, ingest 8, audit 16.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether the set grants `scope`: itself, or `read` and `act` through `admin`.
+    /// Whether the set grants `scope`: itself, or `read`, `act` and `audit` through `admin`.
     #[must_use]
     pub const fn grant(self, scope: Scope) -> bool {
-        let through_admin =
-            matches!(scope, Scope::Read | Scope::Act) && self.0 & Scope::Admin.bit() != 0;
+        let through_admin = matches!(scope, Scope::Read | Scope::Act | Scope::Audit)
+            && self.0 & Scope::Admin.bit() != 0;
         through_admin || self.0 & scope.bit() != 0
     }
 
@@ -128,6 +140,40 @@ impl schemars::JsonSchema for Scopes {
     }
 }
 
+/// What a key may do less than its scopes allow. The default limits nothing.
+///
+/// Limits are about actions on workspaces: those of the Actions area, of a batch of actions, and `RemoveWorkSpaceDbEntry`. They do not limit
+/// what a key reads, nor what else `admin` includes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct KeyLimits {
+    /// The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all.
+    pub actions: Option<Vec<AuditAction>>,
+    /// The workspaces on which it may start them; null: all.
+    pub filter: Option<KeyFilter>,
+    /// How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number.
+    pub destructive_per_hour: Option<u32>,
+}
+
+/// The workspaces on which a key may start actions. Each member is a value, `in.A,B` for one of several or `ne.A` for any other, compared
+/// without case.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct KeyFilter {
+    /// Cloud region; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::limits::TEXT_MAX)))]
+    pub region: Option<String>,
+    /// Directory; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::limits::TEXT_MAX)))]
+    pub directory_id: Option<String>,
+}
+
 /// SHA-256 of a secret: all that is stored of it.
 pub(crate) type SecretHash = [u8; 32];
 
@@ -151,6 +197,9 @@ pub struct KeyInfo {
     pub last_used: Option<Timestamp>,
     /// When it was revoked; null: it was not.
     pub revoked: Option<Timestamp>,
+    /// What it may do less than its scopes allow.
+    #[serde(flatten)]
+    pub limits: KeyLimits,
 }
 
 /// The API key of a request, without its secret.
@@ -168,6 +217,9 @@ pub(crate) struct RequestKey<'k> {
     created: Timestamp,
     /// When it stops being accepted; null: never.
     expires: Option<Timestamp>,
+    /// What it may do less than its scopes allow.
+    #[serde(flatten)]
+    limits: &'k KeyLimits,
 }
 
 impl<'k> From<&'k KeyInfo> for RequestKey<'k> {
@@ -176,6 +228,7 @@ impl<'k> From<&'k KeyInfo> for RequestKey<'k> {
             id: info.id,
             name: &info.name,
             scopes: info.scopes,
+            limits: &info.limits,
             created: info.created,
             expires: info.expires,
         }
@@ -223,6 +276,7 @@ mod tests {
                 id: 1,
                 name: "desk".into(),
                 scopes: Scopes::default(),
+                limits: KeyLimits::default(),
                 created: Timestamp::UNIX_EPOCH,
                 expires: None,
                 last_used: None,

@@ -5,6 +5,7 @@ mod audit;
 mod borrowed;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod condition;
 mod counts;
 mod event;
 pub(crate) mod field;
@@ -36,6 +37,8 @@ pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
 #[cfg(feature = "cluster")]
 pub use cluster::{ClusterStatus, LogPositions, NodeStatus};
+pub(crate) use condition::NotedCondition;
+pub use condition::{Condition, Severity};
 pub use counts::{FleetCounts, StoreStatus};
 pub(crate) use event::{EventDetail, is_detail};
 pub use event::{EventType, FleetEvent};
@@ -43,7 +46,7 @@ pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable, ProcessItem}
 pub use hold::LitigationHold;
 pub(crate) use identity::user_key;
 pub use import::{ImportReport, LineError, LineWarning, NameMapping, WorkspacePatch};
-pub use key::{IssuedKey, KeyInfo, Scope, Scopes};
+pub use key::{IssuedKey, KeyFilter, KeyInfo, KeyLimits, Scope, Scopes};
 pub(crate) use key::{RequestKey, SecretHash};
 pub use metric::{Metric, Statistic};
 pub(crate) use places::Places;

@@ -19,6 +19,7 @@ pub enum Question {
     Metrics,
     Timeline,
     Holds,
+    Conditions,
 }
 
 impl Question {
@@ -37,6 +38,7 @@ impl Question {
             Self::Metrics => 39,
             Self::Timeline => 42,
             Self::Holds => 43,
+            Self::Conditions => 44,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What a host passes to the typed API.
 
+use serde::Serialize;
+
 use crate::timestamp::Timestamp;
 
-use super::{Action, Scopes, State};
+use super::{Action, KeyLimits, Scope, Scopes, State};
 
 /// A lifecycle action to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,8 +157,10 @@ impl Attempt {
 }
 
 /// An API key to issue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct NewKey {
     /// Name, for people and the audit; 1 to 256 code points.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::limits::TEXT_MAX)))]
@@ -165,4 +169,34 @@ pub struct NewKey {
     pub scopes: Scopes,
     /// When it stops being accepted; absent or null: never.
     pub expires: Option<Timestamp>,
+    /// What it may do less than its scopes allow.
+    #[serde(flatten)]
+    pub limits: KeyLimits,
+}
+
+impl NewKey {
+    /// A key without expiry and limits.
+    #[must_use]
+    pub fn new(name: impl Into<String>, scopes: impl IntoIterator<Item = Scope>) -> Self {
+        Self {
+            name: name.into(),
+            scopes: scopes.into_iter().collect(),
+            expires: None,
+            limits: KeyLimits::default(),
+        }
+    }
+
+    /// The same key with an expiry, if there is one.
+    #[must_use]
+    pub fn expiring(mut self, expires: impl Into<Option<Timestamp>>) -> Self {
+        self.expires = expires.into();
+        self
+    }
+
+    /// The same key with these limits.
+    #[must_use]
+    pub fn limited(mut self, limits: KeyLimits) -> Self {
+        self.limits = limits;
+        self
+    }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::limits::PAGE_ITEMS_DEFAULT;
 use crate::timestamp::Timestamp;
 
-use super::{AuditResult, State};
+use super::{AuditResult, Severity, State};
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum ColumnKind {
     Bool,
     /// A date-time, in UTC.
     Time,
+    /// A list of strings.
+    Texts,
 }
 
 /// A column of a row type.
@@ -54,6 +56,8 @@ pub enum Cell<'a> {
     Bool(bool),
     /// [`ColumnKind::Time`].
     Time(Timestamp),
+    /// [`ColumnKind::Texts`].
+    Texts(&'a [String]),
 }
 
 /// A row whose values are accessed by the index of their column.
@@ -180,6 +184,8 @@ cell_type!(u64, Int, |value: &u64| i64::try_from(*value)
 cell_type!(f64, Number, |value: &f64| *value);
 cell_type!(bool, Bool, |value: &bool| *value);
 cell_type!(Timestamp, Time, |value: &Timestamp| *value);
+cell_type!(Severity, Text, |value: &Severity| value.as_str());
+cell_type!(Vec<String>, Texts, Vec::as_slice);
 
 impl<T: CellType> CellType for Option<T> {
     const KIND: ColumnKind = T::KIND;
@@ -272,6 +278,7 @@ pub(crate) fn schema(doc: &str, columns: &[Column]) -> schemars::Schema {
             ColumnKind::Number => ("number", Some("double")),
             ColumnKind::Bool => ("boolean", None),
             ColumnKind::Time => ("string", Some("date-time")),
+            ColumnKind::Texts => ("array", None),
         };
         let mut schema = schemars::json_schema!({"description": column.doc, "type": kind});
         if column.nullable {
@@ -279,6 +286,10 @@ pub(crate) fn schema(doc: &str, columns: &[Column]) -> schemars::Schema {
         }
         if let Some(format) = format {
             schema.insert("format".to_owned(), format.into());
+        }
+        if column.kind == ColumnKind::Texts {
+            let item = schemars::json_schema!({"type": "string"});
+            schema.insert("items".to_owned(), item.to_value());
         }
         properties.insert(column.name.to_owned(), schema.to_value());
         required.push(column.name.to_owned());

@@ -42,11 +42,17 @@ impl Mutation for Act {
             Err(error) => return context.refused(row, error),
         };
         row.about(&entry.workspace);
+        if let Err(error) = context.check_limits(&self.by, action, &entry.workspace)? {
+            return context.refused(row, error);
+        }
         let situation = entry.situation();
         let now = context.now;
         let decision = lifecycle::decide(request.action, situation, compute_type.as_ref(), now);
         match decision {
             Decision::Accept { via, then } => {
+                if let Err(error) = context.count_destructive(&self.by, action)? {
+                    return context.refused(row, error);
+                }
                 let transition = (via, then);
                 let id = context.accept_action(row, entry, &self, transition, compute_type)?;
                 Ok(Ok(Some(id)))
@@ -173,6 +179,7 @@ impl Context<'_, '_> {
             ActionDriver::Host => None,
         };
         row.set_new_state(Some(via.as_str().to_owned()));
+        row.set_simulated(due_at.is_some());
         let id = self.write_row(row, AuditResult::Accepted)?;
         let previous = entry.workspace.state.replace(via.into());
         entry.state_since = self.now;

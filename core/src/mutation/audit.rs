@@ -98,6 +98,10 @@ impl Row {
         self.entry.new_state = state;
     }
 
+    pub(super) fn set_simulated(&mut self, simulated: bool) {
+        self.entry.simulated = simulated;
+    }
+
     pub(super) fn set_detail(&mut self, detail: &str) {
         self.entry.detail = Some(detail.to_owned());
     }
@@ -123,6 +127,7 @@ impl Context<'_, '_> {
                 new_state: None,
                 completed_time: None,
                 detail: None,
+                simulated: false,
                 api_key_name: by.key.as_ref().map(|(_, name)| name.clone()),
                 api_key_id: by.key.as_ref().map(|(id, _)| *id),
             },

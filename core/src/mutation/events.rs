@@ -1,7 +1,9 @@
 //! Appending to the event log, in the transaction of the change that an event reports.
 
 use crate::error::Result;
-use crate::model::{AuditResult, EventDetail, EventType, FleetEvent, KeyInfo, Workspace};
+use crate::model::{
+    AuditResult, EventDetail, EventType, FleetEvent, KeyInfo, NotedCondition, Workspace,
+};
 use crate::store::fleet::events;
 use crate::store::fleet::pending::Dispatched;
 use crate::store::fleet::workspaces::Transition;
@@ -81,6 +83,26 @@ impl Context<'_, '_> {
             ..of_action(workspace, action)
         };
         self.append(EventType::ActionAccepted, Some(workspace), &detail)
+    }
+
+    /// `condition.raised` or `condition.cleared`; a node has no events of its own conditions.
+    pub(super) fn condition_changed(
+        &mut self,
+        kind: EventType,
+        condition: &NotedCondition,
+    ) -> Result<()> {
+        if self.here {
+            return Ok(());
+        }
+        let detail = EventDetail {
+            code: Some(&condition.code),
+            severity: Some(condition.severity.as_str()),
+            since: Some(condition.since),
+            text: Some(&condition.text),
+            count: condition.count,
+            ..EventDetail::default()
+        };
+        self.append(kind, None, &detail)
     }
 
     /// `action.dispatched`

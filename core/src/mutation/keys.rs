@@ -1,13 +1,17 @@
 //! Issuing and revoking API keys.
 
-use crate::domain::keys as rules;
+use crate::domain::{key_limits as limits_rules, keys as rules};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey, SecretHash, WriteClass};
-use crate::store::fleet::keys::{self, StoredKey};
+use crate::model::{
+    AuditAction, AuditResult, KeyInfo, KeyLimits, NewKey, SecretHash, Workspace, WriteClass,
+};
+use crate::store::fleet::keys::{self, Destructive, StoredKey};
 use crate::store::meta;
-use crate::timestamp::Timestamp;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::{Caller, Context, Mutation, Outcome};
+
+const HOUR_SECONDS: i64 = 60 * 60;
 
 /// Stores a new key by the hash of its secret. Refused where [`rules::check_issue`] refuses it.
 #[derive(Debug)]
@@ -31,6 +35,7 @@ impl Mutation for IssueKey {
             id: meta::next(context.tables, meta::Sequence::Key)?,
             name: self.key.name,
             scopes: self.key.scopes,
+            limits: self.key.limits,
             created: context.now,
             expires: self.key.expires,
             last_used: None,
@@ -103,6 +108,75 @@ impl Mutation for TouchKeys {
                 keys::put(context.tables, &key)?;
             }
         }
+        Ok(Ok(()))
+    }
+}
+
+impl Context<'_, '_> {
+    /// The limits of the caller's key; `None` for the host and a key without limits.
+    fn limits(&self, by: &Caller) -> Result<Option<(u64, KeyLimits)>> {
+        let Some((id, _)) = by.key else {
+            return Ok(None);
+        };
+        let key = keys::get(self.tables, id)?;
+        let limits = key.map(|key| key.info.limits);
+        Ok(limits
+            .filter(|limits| *limits != KeyLimits::default())
+            .map(|limits| (id, limits)))
+    }
+
+    /// Refuses an action on a workspace that the limits of the caller's key exclude.
+    pub(super) fn check_limits(
+        &self,
+        by: &Caller,
+        action: AuditAction,
+        workspace: &Workspace,
+    ) -> Result<Outcome> {
+        let Some((_, limits)) = self.limits(by)? else {
+            return Ok(Ok(()));
+        };
+        let (region, directory) = (&workspace.region, &workspace.directory_id);
+        Ok(limits_rules::allow_action(&limits, action).and_then(|()| {
+            limits_rules::allow_workspace(&limits, region.as_deref(), directory.as_deref())
+        }))
+    }
+
+    /// Counts a destructive action that is about to be accepted; refuses it above the rate of the caller's key. An hour begins with the first one
+    /// after the hour before has ended.
+    pub(super) fn count_destructive(
+        &mut self,
+        by: &Caller,
+        action: AuditAction,
+    ) -> Result<Outcome> {
+        if !action.is_destructive() {
+            return Ok(Ok(()));
+        }
+        let Some((id, limits)) = self.limits(by)? else {
+            return Ok(Ok(()));
+        };
+        let Some(max) = limits.destructive_per_hour else {
+            return Ok(Ok(()));
+        };
+        let hour = Destructive::get(self.tables, id)?;
+        // A clock that was set back begins a new hour.
+        let is_current = |hour: &Destructive| {
+            (hour.since..hour.since.plus_seconds(HOUR_SECONDS)).contains(&self.now)
+        };
+        let new = Destructive {
+            since: self.now,
+            count: 0,
+        };
+        let mut hour = hour.filter(is_current).unwrap_or(new);
+        if hour.count >= u64::from(max) {
+            let left = hour.since.plus_seconds(HOUR_SECONDS).ticks() - self.now.ticks();
+            let seconds = u32::try_from(left / TICKS_PER_SECOND).unwrap_or(u32::MAX);
+            let message = format!(
+                "The API key may start {max} destructive actions in an hour, and has done so; try again later, or use another key."
+            );
+            return Ok(Err(EngineError::throttled(seconds.max(1), message)));
+        }
+        hour.count += 1;
+        hour.put(self.tables, id)?;
         Ok(Ok(()))
     }
 }

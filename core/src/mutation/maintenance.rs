@@ -4,8 +4,8 @@ use crate::domain::keys as rules;
 use crate::domain::retention::{days_before, is_listed};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::model::{AuditAction, AuditResult, WriteClass};
-use crate::store::fleet::{audit, events, held, keys, pending, workspaces};
+use crate::model::{AuditAction, AuditResult, EventType, NotedCondition, WriteClass};
+use crate::store::fleet::{audit, events, held, keys, noted, pending, workspaces};
 use crate::store::meta;
 use crate::store::table::Step;
 use crate::store::telemetry::sealing::Sealing;
@@ -37,6 +37,8 @@ pub(crate) enum Maintenance {
     DropEvents(u64),
     /// Writes the row of a start on a copy, and clears the mark of a copy. A node continues with the log of the copy.
     NoteCopy,
+    /// Stores the conditions that last, with an event for each that was raised or cleared. Each node has its own, and no events of them.
+    NoteConditions(Vec<NotedCondition>),
 }
 
 impl Mutation for Maintenance {
@@ -45,7 +47,7 @@ impl Mutation for Maintenance {
 
     fn class(&self) -> WriteClass {
         match self {
-            Self::Settle(_) | Self::NoteCopy => WriteClass::Fleet,
+            Self::Settle(_) | Self::NoteCopy | Self::NoteConditions(_) => WriteClass::Fleet,
             Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
@@ -96,6 +98,10 @@ impl Mutation for Maintenance {
                 context.note_copy()?;
                 None
             }
+            Self::NoteConditions(now) => {
+                context.note_conditions(now)?;
+                None
+            }
             Self::DropEvents(below) => {
                 let more = events::remove_below(context.tables, below)?;
                 more.then_some(Self::DropEvents(below))
@@ -123,6 +129,27 @@ impl Context<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn note_conditions(&mut self, mut now: Vec<NotedCondition>) -> Result<()> {
+        let known = noted::all(self.tables)?;
+        for condition in &mut now {
+            match known.iter().find(|known| known.code == condition.code) {
+                Some(known) => {
+                    condition.since = known.since.min(condition.since);
+                    if known.severity != condition.severity {
+                        self.condition_changed(EventType::ConditionRaised, condition)?;
+                    }
+                }
+                None => self.condition_changed(EventType::ConditionRaised, condition)?,
+            }
+        }
+        for over in &known {
+            if !now.iter().any(|condition| condition.code == over.code) {
+                self.condition_changed(EventType::ConditionCleared, over)?;
+            }
+        }
+        noted::put(self.tables, &now)
     }
 
     fn note_copy(&mut self) -> Result<()> {

@@ -135,6 +135,10 @@ impl Mutation for RemoveWorkspace {
             return context.refused(row, EngineError::no_workspace());
         };
         row.about(&entry.workspace);
+        let action = AuditAction::RemoveWorkspace;
+        if let Err(error) = context.check_limits(&by, action, &entry.workspace)? {
+            return context.refused(row, error);
+        }
         if entry.held {
             let message = format!(
                 "WorkSpace {} is on litigation hold; release the hold first.",
@@ -152,6 +156,9 @@ impl Mutation for RemoveWorkspace {
                 row,
                 EngineError::new(ErrorKind::OperationInProgress, message),
             );
+        }
+        if let Err(error) = context.count_destructive(&by, action)? {
+            return context.refused(row, error);
         }
         row.set_new_state(None);
         workspaces::remove(context.tables, &entry)?;

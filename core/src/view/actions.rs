@@ -176,21 +176,33 @@ pub struct ActionsSince {
     pub since: Timestamp,
 }
 
+/// Whether a provider has begun the action of a row, and since when there is no news of it; `None` for one that the clock ends, or whose news
+/// are recent.
+pub(super) fn without_news(reader: &Reader, row: &Pending) -> Result<Option<(bool, Timestamp)>> {
+    if row.due_at.is_some() {
+        return Ok(None);
+    }
+    let Some(running) = running(reader, row)? else {
+        return Ok(None);
+    };
+    let (since, bound) = match &row.dispatched {
+        None => (running.requested_at, UNATTENDED_SECONDS),
+        Some(last) => (last.begun_at, STALLED_SECONDS),
+    };
+    let is_late = since.plus_seconds(bound) <= reader.now;
+    Ok(is_late.then_some((row.dispatched.is_some(), since)))
+}
+
 /// Counts them, in the whole outbox.
 pub(crate) fn unattended(reader: &Reader) -> Result<Unattended> {
     let mut found = Unattended::default();
     pending::scan_after(&reader.snapshot, None, &mut |row| {
-        if row.due_at.is_some() {
-            return Ok(Step::Continue(()));
-        }
-        let Some(running) = running(reader, &row)? else {
-            return Ok(Step::Continue(()));
-        };
-        let (kind, since, bound) = match row.dispatched {
-            None => (&mut found.waiting, running.requested_at, UNATTENDED_SECONDS),
-            Some(last) => (&mut found.stalled, last.begun_at, STALLED_SECONDS),
-        };
-        if since.plus_seconds(bound) <= reader.now {
+        if let Some((is_begun, since)) = without_news(reader, &row)? {
+            let kind = if is_begun {
+                &mut found.stalled
+            } else {
+                &mut found.waiting
+            };
             let counted = kind.get_or_insert(ActionsSince { actions: 0, since });
             counted.actions += 1;
             counted.since = counted.since.min(since);

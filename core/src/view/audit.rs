@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 
 use super::Reader;
 use super::pages::{Listed, PageEnd};
-use super::workspaces::is_folded;
+use crate::domain::term::is_folded;
 
 /// Which page of which rows of the audit: those that pass every filter.
 ///

@@ -12,9 +12,8 @@ use crate::store::table::Step;
 use super::Reader;
 use super::pages::PageEnd;
 
-pub(super) use filter::is_folded;
-pub(crate) use filter::{Matcher, Wanted};
-pub use filter::{Term, WorkspaceFilter};
+pub(crate) use filter::Matcher;
+pub use filter::WorkspaceFilter;
 
 /// A list to page through.
 #[derive(Debug, Clone)]

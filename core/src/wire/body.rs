@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::domain::{keys, validation};
+use crate::domain::{key_limits, keys, validation};
 use crate::limits::{IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
 use crate::model::{
-    Action, Attempt, FailedState, LineError, LineWarning, NewKey, Nullable, RecordRef, Rejection,
-    Scope, State, Stream, Workspace, WorkspacePatch,
+    Action, Attempt, AuditAction, FailedState, KeyFilter, KeyLimits, LineError, LineWarning,
+    NewKey, Nullable, RecordRef, Rejection, Scope, State, Stream, Workspace, WorkspacePatch,
 };
 use crate::nearest::nearest;
 use crate::timestamp::Timestamp;
@@ -15,7 +15,9 @@ use crate::timestamp::Timestamp;
 use crate::view::query::preview::PreviewQuery;
 
 use super::problem::{Code, Problem};
-use super::record::{is_json, read_batch_record, read_fields, read_fields_and_list, read_record};
+use super::record::{
+    Member, is_json, read_batch_record, read_fields, read_fields_and, read_record,
+};
 use super::tokens::JsonError;
 
 record! {
@@ -61,12 +63,24 @@ record! {
 }
 
 record! {
-    /// A key to issue, but for its scopes.
+    /// A key to issue, but for its scopes, actions and filter.
     struct KeyBody {
         /// What it is called.
         name: Option<String> = "name",
         /// When it is no longer accepted.
         expires: Nullable<Timestamp> = "expires",
+        /// How many destructive actions it may start in an hour.
+        destructive_per_hour: Nullable<i64> = "destructivePerHour",
+    }
+}
+
+record! {
+    /// The workspaces of a key.
+    struct FilterBody {
+        /// Their region.
+        region: Nullable<String> = "region",
+        /// Their directory.
+        directory_id: Nullable<String> = "directoryId",
     }
 }
 
@@ -244,32 +258,63 @@ pub(crate) fn note_body(text: &[u8]) -> Result<(u32, String), InvalidBody> {
 
 /// Reads a key to issue at `now`.
 pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBody> {
-    let mut body = KeyBody::default();
-    let scopes = read_fields_and_list(text, &mut body, "scopes")?;
+    let (mut body, mut filter) = (KeyBody::default(), FilterBody::default());
+    let (mut scopes, mut actions, mut is_filtered) = (None, None, false);
+    let mut members = [
+        ("scopes", Member::Texts(&mut scopes)),
+        ("actions", Member::Texts(&mut actions)),
+        ("filter", Member::Object(&mut filter, &mut is_filtered)),
+    ];
+    read_fields_and(text, &mut body, &mut members)?;
     let expires = body.expires.value().copied();
     let name = body.name.unwrap_or_default();
     keys::check_name(&name)?;
     if !keys::is_unexpired(expires, now) {
         return Err(invalid("expires", keys::EXPIRED));
     }
+    let scopes = scopes.unwrap_or_default();
     let known: Option<Vec<Scope>> = scopes.iter().map(|scope| Scope::named(scope)).collect();
-    match known {
-        Some(known) if !known.is_empty() => Ok(NewKey {
-            name,
-            scopes: known.into_iter().collect(),
-            expires,
+    let Some(scopes) = known.filter(|known| !known.is_empty()) else {
+        let all = Scope::ALL.map(Scope::as_str).join(", ");
+        let wording =
+            format!("The field scopes must list at least one of {all}, and nothing else.");
+        return Err(invalid("scopes", wording));
+    };
+    let per_hour = body.destructive_per_hour.value();
+    let destructive_per_hour = per_hour.map(|count| u32::try_from(*count)).transpose();
+    let destructive_per_hour = destructive_per_hour.map_err(|_| {
+        let wording = "The field destructivePerHour must be a whole number from 0.";
+        invalid("destructivePerHour", wording)
+    })?;
+    let limits = KeyLimits {
+        actions: actions.as_deref().map(limited_actions),
+        filter: is_filtered.then(|| KeyFilter {
+            region: filter.region.value().cloned(),
+            directory_id: filter.directory_id.value().cloned(),
         }),
-        _ => Err(invalid(
-            "scopes",
-            "The field scopes must list at least one of read, act, admin, ingest, and nothing else.",
-        )),
-    }
+        destructive_per_hour,
+    };
+    key_limits::check(&limits)?;
+    Ok(NewKey::new(name, scopes).expiring(expires).limited(limits))
+}
+
+/// No action at all, which the check of the limits refuses, where one is unknown.
+fn limited_actions(names: &[String]) -> Vec<AuditAction> {
+    let actions = names.iter().map(|name| AuditAction::limitable(name));
+    let known: Option<Vec<_>> = actions.collect();
+    let mut known = known.unwrap_or_default();
+    known.sort_unstable();
+    known.dedup();
+    known
 }
 
 /// Reads which action to preview, on which workspaces.
 pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
     let mut body = PreviewBody::default();
-    let workspace_ids = read_fields_and_list(text, &mut body, "workSpaceIds")?;
+    let mut workspace_ids = None;
+    let mut members = [("workSpaceIds", Member::Texts(&mut workspace_ids))];
+    read_fields_and(text, &mut body, &mut members)?;
+    let workspace_ids = workspace_ids.unwrap_or_default();
     let name = body.action.unwrap_or_default();
     let action = Action::named(&name).ok_or_else(|| {
         let known: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();

@@ -17,6 +17,7 @@ pub(super) fn line<'c>(out: &mut Json, cells: impl Iterator<Item = Cell<'c>>) {
             Cell::Number(value) => out.value(&value),
             Cell::Bool(value) => out.value(&value),
             Cell::Time(time) => out.raw(time.to_string().as_bytes()),
+            Cell::Texts(texts) => text(out, &texts.join(" ")),
         }
     }
     out.raw(b"\r\n");

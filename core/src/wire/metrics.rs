@@ -9,8 +9,8 @@ use http::HeaderValue;
 
 use crate::model::row::Decimal;
 use crate::model::{
-    ComputeType, FleetCounts, Protocol, Rejection, RunningMode, State, StoreStatus, Vocabulary,
-    canonical,
+    ComputeType, FleetCounts, NotedCondition, Protocol, Rejection, RunningMode, State, StoreStatus,
+    Vocabulary, canonical,
 };
 use crate::timestamp::Timestamp;
 use crate::view::actions::{ActionsSince, Unattended};
@@ -32,6 +32,8 @@ pub(crate) struct Figures {
     /// Records that were received late, and those by clocks that were ahead, since the start.
     pub(crate) late_and_ahead: [u64; 2],
     pub(crate) rejected: [(Rejection, u64); Rejection::ALL.len()],
+    /// As upkeep saw them last.
+    pub(crate) conditions: Vec<NotedCondition>,
 }
 
 /// A text that is written family by family. Names begin with `deskfleet_`, which is left out of the arguments.
@@ -125,6 +127,22 @@ pub(crate) fn text(figures: &Figures) -> String {
             .rejected
             .map(|(reason, count)| (reason.as_str(), count)),
     );
+    text.family(
+        "condition",
+        "What is wrong now: how many desktops, actions or keys it is about, or 1.",
+    );
+    for condition in &figures.conditions {
+        let code: String = condition
+            .code
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect();
+        let (severity, count) = (condition.severity.as_str(), condition.count.unwrap_or(1));
+        let _ = writeln!(
+            text.0,
+            "deskfleet_condition{{code=\"{code}\",severity=\"{severity}\"}} {count}"
+        );
+    }
     text.0
 }
 
@@ -246,6 +264,7 @@ mod tests {
             queue_records_max: 7,
             late_and_ahead: [0, 3],
             rejected: Rejection::ALL.map(|reason| (reason, 0)),
+            conditions: Vec::new(),
         };
         let text = text(&figures);
         assert!(text.starts_with("# HELP deskfleet_store_bytes Size of the store's file.\n"));

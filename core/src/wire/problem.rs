@@ -108,6 +108,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::InvalidParameter => Self::InvalidParameter,
             ErrorKind::InvalidApiKey => Self::InvalidApiKey,
             ErrorKind::InsufficientScope => Self::InsufficientScope,
+            ErrorKind::Throttled => Self::Throttled,
             ErrorKind::WorkSpaceNotFound => Self::WorkSpaceNotFound,
             ErrorKind::UserNotFound => Self::UserNotFound,
             ErrorKind::NotFound => Self::NotFound,
@@ -273,6 +274,10 @@ impl From<&EngineError> for Problem {
             ErrorKind::InvalidParameter => {
                 Self::invalid(code, error.parameter().unwrap_or("query"), error.context())
             }
+            ErrorKind::Throttled => Self {
+                retry_after: error.retry_after(),
+                ..Self::detailed(code, error.context())
+            },
             ErrorKind::InvalidApiKey
             | ErrorKind::InsufficientScope
             | ErrorKind::WorkSpaceNotFound

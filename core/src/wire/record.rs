@@ -46,22 +46,43 @@ pub(super) fn read_members_of(
     object_and_others(tokens, &[], &mut [], depth, member)
 }
 
-/// As [`read_fields`]; returns also the texts of the member `list`, an array of strings. None where it is absent.
-pub(crate) fn read_fields_and_list(
+/// A member of a body that is no field of a table. Absent and null leave it as it is.
+pub(crate) enum Member<'m> {
+    /// An array of strings.
+    Texts(&'m mut Option<Vec<String>>),
+    /// An object by its table, and whether it was there.
+    Object(&'m mut dyn Fields, &'m mut bool),
+}
+
+/// As [`read_fields`]; reads also these members.
+pub(crate) fn read_fields_and(
     text: &[u8],
     fields: &mut dyn Fields,
-    list: &'static str,
-) -> Read<Vec<String>> {
-    let mut all = Vec::new();
+    members: &mut [(&'static str, Member<'_>)],
+) -> Read<()> {
     read_members(text, fields, &mut |name, is_duplicate, tokens| {
-        let is_list = name.eq_ignore_ascii_case(list);
-        is_list.then(|| {
-            let read = name_end(tokens, is_duplicate).and_then(|()| texts(tokens));
-            let read = read.map(|read| all = read);
-            read.map_err(|error| error.within(format_args!(".{list}")))
-        })
-    })?;
-    Ok(all)
+        let mut members = members.iter_mut();
+        let (known, member) = members.find(|(known, _)| name.eq_ignore_ascii_case(known))?;
+        let read = name_end(tokens, is_duplicate).and_then(|()| read_member(tokens, member));
+        Some(read.map_err(|error| error.within(format_args!(".{known}"))))
+    })
+}
+
+fn read_member(tokens: &mut Tokens<'_>, member: &mut Member<'_>) -> Read<()> {
+    if tokens.peek() == Some(b'n') && tokens.eat(b"null") {
+        return Ok(());
+    }
+    match member {
+        Member::Texts(all) => **all = Some(texts(tokens)?),
+        Member::Object(fields, is_there) => {
+            let specs = fields.specs();
+            let mut values = [const { None }; FIELDS_MAX];
+            object(tokens, specs, &mut values, 2)?;
+            store(values, *fields);
+            **is_there = true;
+        }
+    }
+    Ok(())
 }
 
 fn read_members(text: &[u8], fields: &mut dyn Fields, other: OtherMember<'_>) -> Read<()> {

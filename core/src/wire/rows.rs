@@ -256,6 +256,7 @@ fn cell(json: &mut Json, cell: Cell<'_>) {
         Cell::Number(value) => json.value(&value),
         Cell::Bool(value) => json.value(&value),
         Cell::Time(time) => json.time(time),
+        Cell::Texts(texts) => json.array(texts, |json, text| json.text(text)),
     }
 }
 

@@ -170,6 +170,16 @@ impl Fleet {
         Ok(all)
     }
 
+    /// The actions that the clock of the server ends: nothing is to be carried out for them.
+    pub(super) fn simulated(&self) -> Result<Vec<String>, Refusal> {
+        #[derive(Deserialize)]
+        struct Store {
+            simulated: Vec<String>,
+        }
+        let store: Store = self.get("/operator/store")?;
+        Ok(store.simulated)
+    }
+
     fn outbox(&self) -> Result<Vec<Pending>, Refusal> {
         let mut all = Vec::new();
         let mut target = format!("/operator/actions?limit={PAGE}");

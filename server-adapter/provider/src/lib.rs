@@ -160,6 +160,7 @@ fn plan(
     max_destructive: u32,
 ) -> Result<(), String> {
     let pending = fleet.pending().map_err(|refusal| refusal.to_string())?;
+    check_simulated(&fleet.simulated().map_err(|refusal| refusal.to_string())?)?;
     let ours = |action: &&Pending| action.provider.as_ref().is_none_or(|by| by == name);
     let ours: Vec<&Pending> = pending.iter().filter(ours).collect();
     let mut out = String::new();
@@ -257,6 +258,24 @@ fn keep_inventory(
     Ok(())
 }
 
+/// Refuses to drive where the server simulates all actions, and says which it simulates otherwise.
+fn check_simulated(simulated: &[String]) -> Result<(), String> {
+    if simulated.len() == Action::ALL.len() {
+        return Err(
+            "the clock of the server ends all actions, so there is nothing to carry out: set actions.driver of the server to host, or \
+             actions.drivers for some kinds of action; a provider for aws can keep the inventory alone with --inventory-only"
+                .to_owned(),
+        );
+    }
+    if !simulated.is_empty() {
+        log_line::say(&format!(
+            "left to the clock of the server, which simulates them: {}",
+            simulated.join(", ")
+        ));
+    }
+    Ok(())
+}
+
 fn drive(
     common: &Common,
     fleet: &Fleet,
@@ -265,21 +284,22 @@ fn drive(
     synced: Option<(Arc<Amazon>, Duration)>,
 ) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
-    let status = Arc::new(Status::default());
-    let stop = Arc::new(AtomicBool::new(false));
+    let (status, stop) = (Arc::default(), Arc::default());
     listening::start(common.listen, &status, &stop).map_err(failed)?;
     let hour = Timestamp::from(SystemTime::now()).plus_seconds(-3600);
-    let destructive = Action::ALL.iter().copied();
-    let destructive = destructive.filter(|action| step::is_destructive(*action));
+    let all = Action::ALL.iter().copied();
+    let destructive = all.filter(|action| step::is_destructive(*action));
     let asked = || {
         Ok((
             fleet.ended(&name, destructive.clone(), hour)?,
             fleet.pending()?,
+            fleet.simulated()?,
         ))
     };
-    let Some((mut begun, pending)) = until_found(&status, &stop, asked)? else {
+    let Some((mut begun, pending, simulated)) = until_found(&status, &stop, asked)? else {
         return Ok(());
     };
+    check_simulated(&simulated)?;
     let recent = pending.iter().filter(|of| {
         of.provider.as_ref() == Some(&name)
             && of.action().is_some_and(step::is_destructive)

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
-use deskfleet::{Scope, Timestamp};
 
 use super::configuration::{Overrides, is_node_name};
 use super::export_args::ExportArgs;
+use super::keys::KeysCommand;
 use super::server_args::{NodeArgs, ServerArgs};
 use super::setting_args::{SettingArgs, StoreFile};
+use super::status::StatusArgs;
 use super::telemetry::TelemetryCommand;
 use super::texts::Shell;
 
@@ -78,6 +79,13 @@ pub(crate) enum Command {
     /// Issues, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Prints what is wrong now, the worst first
+    ///
+    /// With the fleet, the store and the server: desktops that are broken or silent, actions that nobody carries out, slow logons, a full disk, an
+    /// old backup. The exit code is 2 where something is critical, 1 where there is a warning, 3 where that cannot be found out, else 0. With --url it takes a key of scope read.
+    #[command(after_help = "Example:\n  \
+        deskfleet status --url http://127.0.0.1:8080 --key-file collector.key")]
+    Status(StatusArgs),
     /// Removes telemetry
     #[command(subcommand)]
     Telemetry(TelemetryCommand),
@@ -126,45 +134,6 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  \
         deskfleet man > /usr/local/share/man/man1/deskfleet.1")]
     Man,
-}
-
-#[derive(Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum KeysCommand {
-    /// Issues a key and prints it; it cannot be shown again
-    #[command(after_help = "Example:\n  \
-        deskfleet keys issue --name service-desk --scope read --scope act --expires 2027-01-31")]
-    Issue {
-        /// For people and the audit
-        #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
-        name: String,
-        /// read, act, admin (includes both) or ingest; may be repeated
-        #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scope)]
-        scopes: Vec<Scope>,
-        /// Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire
-        #[arg(long, value_name = "TIME")]
-        expires: Option<Timestamp>,
-        /// Make the store where there is none
-        #[arg(long)]
-        create: bool,
-        #[command(flatten)]
-        store: StoreFile,
-    },
-    /// Prints all keys, one JSON object a line, without secrets
-    List {
-        #[command(flatten)]
-        store: StoreFile,
-    },
-    /// Ends a key
-    Revoke {
-        /// The number of the key, as `deskfleet keys list` prints it
-        #[arg(value_parser = key_id)]
-        id: u64,
-        /// Even the last key of the scope admin
-        #[arg(long)]
-        force: bool,
-        #[command(flatten)]
-        store: StoreFile,
-    },
 }
 
 #[derive(Debug, PartialEq, Eq, Subcommand)]
@@ -251,12 +220,9 @@ impl Command {
             Self::Check { store }
             | Self::Backup { store, .. }
             | Self::Restore { store, .. }
-            | Self::Compact { store }
-            | Self::Keys(
-                KeysCommand::Issue { store, .. }
-                | KeysCommand::List { store }
-                | KeysCommand::Revoke { store, .. },
-            ) => store.overrides(),
+            | Self::Compact { store } => store.overrides(),
+            Self::Keys(command) => command.overrides(),
+            Self::Status(args) => args.overrides(),
             Self::Telemetry(command) => command.overrides(),
             Self::Cluster(_) | Self::Completions { .. } | Self::Man => return None,
         })
@@ -292,20 +258,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
     Ok(command)
 }
 
-fn scope(name: &str) -> Result<Scope, &'static str> {
-    Scope::named(name).ok_or("the scopes are read, act, admin, ingest")
-}
-
 fn node_name(text: &str) -> Result<String, &'static str> {
     let is_name = is_node_name(text);
     is_name
         .then(|| text.to_owned())
         .ok_or("the names of nodes are letters, digits, `-`, `_` and `.`")
-}
-
-fn key_id(text: &str) -> Result<u64, &'static str> {
-    let id = text.parse();
-    id.map_err(|_| "not the number of a key; `deskfleet keys list` prints it as id")
 }
 
 #[cfg(test)]
@@ -330,20 +287,6 @@ mod tests {
         }
         let overrides = parsed("").unwrap().overrides();
         assert_eq!(overrides, Some(Overrides::default()));
-    }
-
-    #[test]
-    fn every_option_of_a_new_key() {
-        let line =
-            "keys issue --name n --scope read --scope ACT --expires 2027-01-31 --create --data d";
-        let expected = KeysCommand::Issue {
-            name: "n".to_owned(),
-            scopes: vec![Scope::Read, Scope::Act],
-            expires: Some("2027-01-31".parse().unwrap()),
-            create: true,
-            store: StoreFile::new("d"),
-        };
-        assert_eq!(parsed(line).unwrap(), Command::Keys(expected));
     }
 
     #[test]

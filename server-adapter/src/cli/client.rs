@@ -13,6 +13,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
@@ -99,6 +100,12 @@ impl Client {
         self.send(Method::POST, target, Pieces::default(), "")
     }
 
+    /// Posts a JSON body and returns the body of the response.
+    pub(crate) fn post_json(&self, target: &str, body: &Value) -> Result<Bytes, Failure> {
+        let body = Pieces::json(body).map_err(|error| Failure::caused("cannot send", &error))?;
+        self.whole(Method::POST, target, body, "")
+    }
+
     /// Posts `body`, whose format the server detects, and returns the body of the response.
     pub(crate) fn post(&self, target: &str, body: Pieces) -> Result<Bytes, Failure> {
         let advice = "; a part may have been committed, and it is safe to send the same again";
@@ -135,6 +142,10 @@ impl Client {
             .parse()
             .map_err(|error: http::uri::InvalidUri| invalid(&error))?;
         let host = HeaderValue::from_str(&self.url.authority).map_err(|error| invalid(&error))?;
+        if let Some(media) = request.body().content_type() {
+            let media = HeaderValue::from_static(media);
+            request.headers_mut().insert(header::CONTENT_TYPE, media);
+        }
         let headers = [
             (header::HOST, host),
             (header::ACCEPT, HeaderValue::from_static("application/json")),

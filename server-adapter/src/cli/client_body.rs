@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::progress_line::ProgressLine;
@@ -15,7 +16,11 @@ pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 
 /// A body that another thread reads in pieces, so that an early response does not wait for the input. By default it is empty.
 #[derive(Debug, Default)]
-pub(crate) struct Pieces(Option<Reading>);
+pub(crate) struct Pieces {
+    reading: Option<Reading>,
+    /// `None` where the server detects the format.
+    content_type: Option<&'static str>,
+}
 
 #[derive(Debug)]
 struct Reading {
@@ -56,7 +61,25 @@ impl Pieces {
             }
         })?;
         let progress = ProgressLine::new(length);
-        Ok(Self(Some(Reading { pieces, progress })))
+        Ok(Self {
+            reading: Some(Reading { pieces, progress }),
+            content_type: None,
+        })
+    }
+
+    /// A JSON value.
+    pub(crate) fn json(value: &Value) -> io::Result<Self> {
+        let text = value.to_string();
+        let length = text.len() as u64;
+        Ok(Self {
+            content_type: Some("application/json"),
+            ..Self::read(io::Cursor::new(text), Some(length))?
+        })
+    }
+
+    /// Its media type, if it says one.
+    pub(crate) fn content_type(&self) -> Option<&'static str> {
+        self.content_type
     }
 }
 
@@ -68,7 +91,7 @@ impl Body for Pieces {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let Some(reading) = &mut self.0 else {
+        let Some(reading) = &mut self.reading else {
             return Poll::Ready(None);
         };
         let piece = ready!(reading.pieces.poll_recv(context));
@@ -79,6 +102,6 @@ impl Body for Pieces {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_none()
+        self.reading.is_none()
     }
 }

@@ -39,6 +39,7 @@ mod server_url;
 mod setting_args;
 mod signals;
 mod start_keys;
+mod status;
 mod store;
 mod systemd;
 mod telemetry;
@@ -48,10 +49,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use deskfleet::NewKey;
 use deskfleet_server::{LogFormat, LogQueue};
 
-use self::args::{Command, KeysCommand};
+use self::args::Command;
 use self::configuration::Configuration;
 use self::failure::Failure;
 use self::output::{data, say};
@@ -92,15 +92,12 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match &done {
         Err(failure) if serves => LogQueue::stderr().error(&format!("deskfleet: {failure}")),
         Err(failure) => say!("deskfleet: {failure}"),
-        Ok(()) => {}
+        Ok(_) => {}
     }
     if serves {
         LogQueue::stderr().flush(LAST_WORDS);
     }
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
+    done.unwrap_or(ExitCode::FAILURE)
 }
 
 /// Prints help and version on standard output, what is wrong with the arguments on standard error.
@@ -116,43 +113,24 @@ fn print(outcome: &clap::Error) -> ExitCode {
     }
 }
 
-fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
-    match command {
+fn run(command: Command, configuration: &Configuration) -> Result<ExitCode, Failure> {
+    let done = match command {
         Command::Serve(args) => serve::run(configuration, &args),
         Command::Config(_) => configuration.print(),
         Command::Import(args) => import::run(&args, configuration),
         Command::Export(args) => export::run(args, configuration),
         Command::Completions { shell } => texts::print_completions(shell),
         Command::Man => texts::print_man_page(),
-        Command::Keys(command) => run_keys(command, configuration),
+        Command::Keys(command) => keys::run(command, configuration),
         Command::Telemetry(command) => telemetry::run(command, configuration),
         Command::Cluster(command) => cluster::run(command),
         Command::Check { .. } => store::check(configuration),
         Command::Backup { destination, .. } => store::backup(&destination, configuration),
         Command::Restore { copy, .. } => restore::run(&copy, configuration),
         Command::Compact { .. } => store::compact(configuration),
-    }
-}
-
-fn run_keys(command: KeysCommand, configuration: &Configuration) -> Result<(), Failure> {
-    match command {
-        KeysCommand::Issue {
-            name,
-            scopes,
-            expires,
-            create,
-            ..
-        } => {
-            let key = NewKey {
-                name,
-                scopes: scopes.into_iter().collect(),
-                expires,
-            };
-            keys::issue(key, create, configuration)
-        }
-        KeysCommand::List { .. } => keys::list(configuration),
-        KeysCommand::Revoke { id, force, .. } => keys::revoke(id, force, configuration),
-    }
+        Command::Status(args) => return Ok(status::run(&args, configuration)),
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 #[cfg(not(feature = "cluster"))]

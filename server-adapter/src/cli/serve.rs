@@ -7,13 +7,10 @@ use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{
-    Action, ActionDriver, Actions, Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery,
-    error_chain,
-};
+use deskfleet::{Action, Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery, error_chain};
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
-    LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
+    Backups, LogFormat, LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
     stderr_log,
 };
 use tokio::net::TcpListener;
@@ -78,7 +75,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     // A node may find a key in the log.
     let may_have_key = place.is_node || file.is_some_and(Path::exists);
     start_keys::require(may_have_key, address, place)?;
-    let (engine, is_current, _live) = open(settings, args, &metrics)?;
+    let (engine, is_current, _live) = open(settings, args, &metrics, backups.as_ref())?;
     start_keys::require(engine.has_key(), address, place)?;
     let notifications = Notifications::new(engine.clone(), metrics.clone(), file);
     let options = ServerOptions {
@@ -192,9 +189,14 @@ fn allow_files(files: usize) -> usize {
 /// fleet.
 type Opened = (Engine, bool, Option<LiveDemo>);
 
-fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Opened, Failure> {
+fn open(
+    settings: &Settings,
+    args: &ServeArgs,
+    metrics: &Metrics,
+    backups: Option<Backups>,
+) -> Result<Opened, Failure> {
     let clock = DemoClock::default();
-    let builder = || builder(settings, &clock, metrics);
+    let builder = || builder(settings, &clock, metrics, backups.clone());
     let file = settings.data.as_deref();
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&settings.cluster, metrics.clone())? {
@@ -215,9 +217,19 @@ fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Open
     Ok((engine, true, live))
 }
 
-fn builder(settings: &Settings, clock: &DemoClock, metrics: &Metrics) -> EngineBuilder {
+fn builder(
+    settings: &Settings,
+    clock: &DemoClock,
+    metrics: &Metrics,
+    backups: Option<Backups>,
+) -> EngineBuilder {
     let metrics = metrics.clone();
+    let (observed, every) = (metrics.clone(), settings.backups.every);
     Engine::builder()
+        .conditions(move || {
+            let state = backups.as_ref().map(Backups::state);
+            observed.conditions(state.as_ref(), every)
+        })
         .config(settings.engine.clone())
         .random(getrandom::fill)
         .clock(clock.clone())
@@ -327,8 +339,15 @@ fn greet(settings: &Settings, address: SocketAddr) {
     log!(
         "  {scheme}://{address}/openapi.json describes it, {scheme}://{address}/readyz reports its health."
     );
-    if let Some(driven) = driven_by_host(&settings.engine.actions) {
-        log!("  Actions that wait for a provider such as deskfleet-provider: {driven}.");
+    let simulated: Vec<_> = settings.engine.actions.simulated().collect();
+    if simulated.len() < Action::ALL.len() {
+        log!("  A provider such as deskfleet-provider must carry out the actions.");
+    }
+    if !simulated.is_empty() {
+        log!(
+            "  SIMULATED: the clock ends {}, and nothing happens to a desktop; set actions.driver to host for a provider.",
+            named(&simulated)
+        );
     }
     let is_local = address.ip().to_canonical().is_loopback();
     if !is_local && !has_tls && !settings.server.proxied {
@@ -344,13 +363,11 @@ fn greet(settings: &Settings, address: SocketAddr) {
     }
 }
 
-/// The names of the actions that only the host ends, if any.
-fn driven_by_host(actions: &Actions) -> Option<String> {
-    let all = Action::ALL.iter();
-    let driven = all.filter(|action| actions.driver_of(**action) == ActionDriver::Host);
-    let names: Vec<_> = driven.map(|action| action.as_str()).collect();
-    if names.len() == Action::ALL.len() {
-        return Some("all".to_owned());
+/// The names of actions, or that they are all.
+fn named(actions: &[Action]) -> String {
+    if actions.len() == Action::ALL.len() {
+        return "all actions".to_owned();
     }
-    (!names.is_empty()).then(|| format!("{}; the clock ends all others", names.join(", ")))
+    let names: Vec<_> = actions.iter().map(|action| action.as_str()).collect();
+    names.join(", ")
 }

@@ -25,15 +25,6 @@ pub(crate) struct StoreFile {
 }
 
 impl StoreFile {
-    #[cfg(test)]
-    pub(crate) fn new(file: &str) -> Self {
-        Self {
-            file: Some(file.to_owned()),
-            config: None,
-            set: Vec::new(),
-        }
-    }
-
     pub(crate) fn overrides(&self) -> Overrides {
         let data = self.file.clone().map(Value::Text);
         Overrides {

@@ -85,11 +85,7 @@ pub(crate) fn issue_first(
         }
         return Ok(false);
     }
-    let key = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("admin", [Scope::Admin]);
     log!("The store's first key, for everything but ingest. It is shown only now; to try it:");
     flush_log();
     let issued = engine.issue_key_shown(key, |secret| {

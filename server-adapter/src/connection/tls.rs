@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deskfleet::Timestamp;
 use deskfleet_client::{read_certificates, read_key, read_roots};
@@ -21,9 +22,15 @@ const ALPN: &[&[u8]] = &[b"h2", b"http/1.1"];
 #[cfg(not(feature = "http2"))]
 const ALPN: &[&[u8]] = &[b"http/1.1"];
 
+/// A time after which no certificate is valid any more: 200 years from now.
+const LATER_SECONDS: u64 = 200 * 366 * 24 * 60 * 60;
+
 /// The certificate and key of a server, and the CA of its clients where it has one. Clones are the same.
 #[derive(Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct Tls {
+    config: Arc<ServerConfig>,
+    certificate_end: Option<Timestamp>,
+}
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,7 +49,7 @@ impl Tls {
     pub fn read(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> io::Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let chain = read_certificates(certificate)?;
-        check_validity(certificate, &chain, &provider)?;
+        let certificate_end = check_validity(certificate, &chain, &provider)?;
         let place = certificate.display();
         let certified = CertifiedKey::from_der(chain, read_key(key)?, &provider);
         let certified = certified.map_err(|error| {
@@ -76,22 +83,30 @@ impl Tls {
             // Sessions are kept by the clients: there may be a hundred thousand.
             config.ticketer = ring::Ticketer::new().map_err(io::Error::other)?;
         }
-        Ok(Self(Arc::new(config)))
+        Ok(Self {
+            config: Arc::new(config),
+            certificate_end,
+        })
+    }
+
+    /// When its certificate ends, where that is known.
+    pub(crate) fn certificate_end(&self) -> Option<Timestamp> {
+        self.certificate_end
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.config)
     }
 }
 
-/// Refuses a certificate that no client would accept now. Who signed it, and for which names, is for the clients to judge.
+/// Refuses a certificate that no client would accept now; returns when it ends. Who signed it, and for which names, is for the clients to judge.
 fn check_validity(
     file: &Path,
     chain: &[CertificateDer<'static>],
     provider: &Arc<CryptoProvider>,
-) -> io::Result<()> {
+) -> io::Result<Option<Timestamp>> {
     let Some((first, others)) = chain.split_first() else {
-        return Ok(());
+        return Ok(None);
     };
     let file = file.display();
     let unusable = |error: &dyn fmt::Display| {
@@ -127,7 +142,20 @@ fn check_validity(
         Err(Error::InvalidCertificate(CertificateError::BadEncoding)) => {
             Err(unusable(&"it is no X.509 certificate of version 3"))
         }
-        _ => Ok(()),
+        _ => {
+            // Judged as of a later time, it says when it will have ended.
+            let later = UnixTime::since_unix_epoch(Duration::from_secs(
+                now.as_secs().saturating_add(LATER_SECONDS),
+            ));
+            let judged = verifier.verify_server_cert(first, others, &name, &[], later);
+            Ok(match judged {
+                Err(Error::InvalidCertificate(CertificateError::ExpiredContext {
+                    not_after,
+                    ..
+                })) => Some(date(not_after)),
+                _ => None,
+            })
+        }
     }
 }
 

@@ -76,11 +76,9 @@ fn issue(engine: &Engine, now: Timestamp) -> Result<IssuedKey, EngineError> {
             1 => format!("console {time}"),
             number => format!("console {time} {number}"),
         };
-        let issued = engine.issue_key(NewKey {
-            name,
-            scopes: [Scope::Admin].into_iter().collect(),
-            expires: Some(now.plus_seconds(KEY_SECONDS)),
-        });
+        let issued = engine.issue_key(
+            NewKey::new(name, [Scope::Admin]).expiring(Some(now.plus_seconds(KEY_SECONDS))),
+        );
         match issued {
             Err(error) if error.kind() == ErrorKind::DuplicateKeyName && number < NAMES_MAX => {
                 number += 1;

@@ -3,6 +3,7 @@
 //! Counters are plain atomics: an operation and a status are indexes in a fixed table, so a client cannot make the table grow,
 //! and no label holds a key, a query or the value of a path parameter.
 
+mod conditions;
 mod connections;
 mod counter;
 mod exposition;
@@ -14,7 +15,7 @@ pub(crate) mod scraped;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use deskfleet::{Event, Observer, Timestamp};
 
@@ -59,6 +60,7 @@ struct Counters {
     /// The end of the last round of maintenance that succeeded, in ticks; 0 before the first.
     maintained_at: AtomicI64,
     receivers: Receivers,
+    observed: conditions::Observed,
     #[cfg(feature = "cluster")]
     node: node::NodeCounters,
 }
@@ -88,6 +90,7 @@ impl Default for Counters {
             maintenance_failures: AtomicU64::default(),
             maintained_at: AtomicI64::default(),
             receivers: Receivers::default(),
+            observed: conditions::Observed::default(),
             #[cfg(feature = "cluster")]
             node: node::NodeCounters::default(),
         }
@@ -118,10 +121,19 @@ impl Metrics {
         if let Some(counter) = self.0.connections_refused.get(reason as usize) {
             add(counter, 1);
         }
+        // To make room by closing an idle connection refuses nothing.
+        if reason != RefusedConnection::Idle {
+            let now = Timestamp::from(SystemTime::now()).ticks();
+            self.0.observed.refused_at.store(now, Ordering::Relaxed);
+        }
     }
 
     /// Records a round of maintenance that succeeded.
     pub(crate) fn maintained(&self, at: Timestamp) {
+        self.0
+            .observed
+            .is_maintenance_failing
+            .store(false, Ordering::Relaxed);
         self.0.maintained_at.store(at.ticks(), Ordering::Relaxed);
     }
 
@@ -132,6 +144,10 @@ impl Metrics {
 
     /// Records a round of maintenance that failed.
     pub(crate) fn maintenance_failed(&self) {
+        self.0
+            .observed
+            .is_maintenance_failing
+            .store(true, Ordering::Relaxed);
         add(&self.0.maintenance_failures, 1);
     }
 
@@ -218,6 +234,13 @@ impl Metrics {
             "Whether the store's file was removed or replaced.",
             u8::from(all.displaced.load(Ordering::Relaxed)),
         );
+        if let Some(end) = self.certificate_end() {
+            text.gauge(
+                "certificate_expires_timestamp_seconds",
+                "End of the certificate of the server, since the epoch.",
+                figures::unix_seconds(end),
+            );
+        }
         let maintained_at = all.maintained_at.load(Ordering::Relaxed);
         if maintained_at != 0 {
             text.gauge(

@@ -9,9 +9,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
-#[cfg(feature = "cluster")]
-use deskfleet::Engine;
 use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
+use deskfleet::{Action, Engine};
 use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
@@ -111,7 +110,8 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
             if let Some(standing) = shared.metrics.standing() {
                 return node_readiness(standing, &shared.engine);
             }
-            return page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"));
+            let text = format!("ready\n{}", simulated(&shared.engine));
+            return page_response(StatusCode::OK, TEXT, text.into());
         }
         // The text names no path.
         Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
@@ -129,6 +129,16 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
         }
     };
     page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, text.into())
+}
+
+/// Says which actions are simulated, if any.
+fn simulated(engine: &Engine) -> String {
+    let names: Vec<_> = engine.simulated_actions().map(Action::as_str).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let names = names.join(", ");
+    format!("simulated: the clock ends {names}; nothing happens to a desktop\n")
 }
 
 /// Checks that a node has all entries and takes writes.
@@ -168,7 +178,8 @@ fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
         let warning = engine.node_warning();
         let warning = warning.map(|warning| format!("warning: {warning}\n"));
         let warning = warning.unwrap_or_default();
-        let text = format!("ready\nat entry {position}, {behind}\n{warning}");
+        let simulated = simulated(engine);
+        let text = format!("ready\nat entry {position}, {behind}\n{simulated}{warning}");
         (StatusCode::OK, text)
     };
     page_response(status, TEXT, text.into())

@@ -23,11 +23,7 @@ pub(crate) fn served(options: ServerOptions, configure: impl FnOnce(&mut Config)
         .config(config)
         .open_in_memory()
         .unwrap();
-    let new = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("admin", [Scope::Admin]);
     let key = engine.issue_key(new).unwrap().secret;
     let server = spawn(engine.clone(), options).unwrap();
     Served {

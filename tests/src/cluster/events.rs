@@ -20,11 +20,7 @@ impl World {
             return Ok(());
         };
         let Some(key) = self.chance.choice(&self.keys).cloned() else {
-            let issued = engine.issue_key(NewKey {
-                name: "a client".to_owned(),
-                scopes: [Scope::Read, Scope::Admin].into_iter().collect(),
-                expires: None,
-            });
+            let issued = engine.issue_key(NewKey::new("a client", [Scope::Read, Scope::Admin]));
             self.keys.extend(issued.map(|issued| issued.secret));
             return Ok(());
         };

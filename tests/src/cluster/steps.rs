@@ -53,11 +53,7 @@ pub fn write(engine: &Engine, chance: &mut Rng, mark: &str) -> (&'static str, En
             Ending::from_result(engine.place_hold(desk, mark, None)),
         ),
         10 => {
-            let key = NewKey {
-                name: mark.to_owned(),
-                scopes: [Scope::Read].into_iter().collect(),
-                expires: None,
-            };
+            let key = NewKey::new(mark, [Scope::Read]);
             ("issue", Ending::from_result(engine.issue_key(key)))
         }
         11 | 12 => ("import", import(engine, chance, mark)),

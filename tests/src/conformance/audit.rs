@@ -20,6 +20,8 @@ pub(super) struct Row {
     pub(super) completed: String,
     pub(super) detail: String,
     pub(super) key: &'static str,
+    /// Whether a provider ends the action, and not the clock.
+    pub(super) carried_out: bool,
 }
 
 impl Row {
@@ -39,6 +41,15 @@ impl Row {
             completed: null(),
             detail: null(),
             key: "\"service-desk\"",
+            carried_out: false,
+        }
+    }
+
+    /// Of an action that a provider ends.
+    pub(super) fn carried_out(self) -> Self {
+        Self {
+            carried_out: true,
+            ..self
         }
     }
 
@@ -90,7 +101,7 @@ impl Row {
 
     pub(super) fn text(&self) -> String {
         format!(
-            r#"{{"id":«_»,"activityTime":"{}","requester":"{}","action":"{}","workSpaceId":{},"username":{},"computerName":{},"result":"{}","previousState":{},"newState":{},"completedTime":{},"detail":{},"apiKeyName":{}}}"#,
+            r#"{{"id":«_»,"activityTime":"{}","requester":"{}","action":"{}","workSpaceId":{},"username":{},"computerName":{},"result":"{}","previousState":{},"newState":{},"completedTime":{},"detail":{},"apiKeyName":{}{}}}"#,
             self.time,
             self.requester,
             self.action,
@@ -102,8 +113,28 @@ impl Row {
             self.new,
             self.completed,
             self.detail,
-            self.key
+            self.key,
+            if self.is_simulated() {
+                r#","simulated":true"#
+            } else {
+                ""
+            }
         )
+    }
+
+    /// Whether the clock ends the action, as it does in all cases but those about the outbox.
+    fn is_simulated(&self) -> bool {
+        let ends = ["Accepted", "Completed", "Failed", "Cancelled"];
+        let actions = [
+            "RebootWorkSpace",
+            "RecoveryRebootWorkSpace",
+            "RebuildWorkSpace",
+            "RestoreWorkSpace",
+            "TerminateWorkSpace",
+            "StartWorkSpace",
+            "ChangeComputeType",
+        ];
+        !self.carried_out && ends.contains(&self.result) && actions.contains(&self.action)
     }
 }
 

@@ -223,6 +223,7 @@ fn audit_at_the_end() -> Case {
     let row = |result: &'static str, state: &'static str, detail: &str| Row {
         detail: format!("\"{detail}\""),
         completed: "«_»".to_owned(),
+        carried_out: true,
         ..Row::new("RebootWorkSpace", result).states("AVAILABLE", state)
     };
     let case = rebooting("the provider in the audit")

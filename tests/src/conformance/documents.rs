@@ -95,6 +95,17 @@ pub struct Documented {
     pub body: bool,
 }
 
+impl Documented {
+    /// The key of the cases with which it may be called.
+    pub(super) fn key(&self) -> &'static str {
+        match self.scope {
+            "read or audit" => "read",
+            "audit" => "admin",
+            scope => scope,
+        }
+    }
+}
+
 const fn endpoint(
     method: &'static str,
     path: &'static str,
@@ -244,10 +255,10 @@ const AUDIT: &[&str] = &[
 pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
-    endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
+    endpoint("GET",  "/api/Information/GetAdminActivity",              "read or audit", &["numberOfActivities"]),
     endpoint("POST", "/api/Information/RemoveWorkSpaceDbEntry",        "act",  &["workSpaceId"]),
     endpoint("GET",  "/api/Information/GetAllWorkSpaces",              "read", PAGING),
-    endpoint("GET",  "/api/Information/GetWorkSpacesOnLitigationHold", "read", PAGING),
+    endpoint("GET",  "/api/Information/GetWorkSpacesOnLitigationHold", "read or audit", PAGING),
     endpoint("POST", "/api/Actions/RebootWorkSpace",                   "act",  ACTION),
     endpoint("POST", "/api/Actions/RecoveryRebootWorkSpace",           "act",  ACTION),
     endpoint("POST", "/api/Actions/RebuildWorkSpace",                  "act",  ACTION),
@@ -278,14 +289,16 @@ pub const ENDPOINTS: &[Documented] = &[
     posted("POST",   "/operator/actions/{}/note",                      "admin"),
     endpoint("POST", "/operator/actions/{}/complete",                  "admin", &[]),
     posted("POST",   "/operator/actions/{}/fail",                      "admin"),
-    endpoint("GET",  "/operator/audit",                                "admin", AUDIT),
+    endpoint("GET",  "/operator/audit",                                "audit", AUDIT),
+    endpoint("GET",  "/operator/store",                                "admin", &[]),
     endpoint("GET",  "/operator/keys",                                 "admin", &[]),
     posted("POST",   "/operator/keys",                                 "admin"),
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
-    endpoint("GET",  "/query/key",                                     "read",  &[]),
+    endpoint("GET",  "/query/key",                                     "read or audit",  &[]),
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
-    endpoint("GET",  "/query/holds",                                   "read",  QUERY_HOLDS),
+    endpoint("GET",  "/query/holds",                                   "read or audit",  QUERY_HOLDS),
     endpoint("GET",  "/query/fleet",                                   "read",  &[]),
+    endpoint("GET",  "/query/conditions",                              "read",  &["fields", "format"]),
     endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "format", "limit", "nextToken"]),
     endpoint("GET",  "/query/metrics",                                 "read",  &[]),
     Documented { query: &["fields", "format"], ..posted("POST", "/query/preview", "act") },
@@ -312,7 +325,7 @@ pub const ROWS: &[&str] = &[
     "1 body size",
     "2 problem details", "2 400", "2 401", "2 403", "2 404", "2 405", "2 409", "2 413 415 414 431", "2 429", "2 503",
     "2 order of checks", "2 secrets",
-    "3 keys", "3 scopes", "3 carriers", "3 ingest",
+    "3 keys", "3 scopes", "3 carriers", "3 ingest", "10 keys", "10 simulated",
     "4 values", "4 RebootWorkSpace", "4 RecoveryRebootWorkSpace", "4 RebuildWorkSpace", "4 RestoreWorkSpace",
     "4 TerminateWorkSpace", "4 StartWorkSpace", "4 ChangeComputeType", "4 transitions", "4 outbox", "4 samAccount",
     "4 computeType", "4 requester", "4 TERMINATED", "4 RemoveWorkSpaceDbEntry", "4 litigation hold",

@@ -128,10 +128,6 @@ pub fn processes(instance: &str, username: &str, time: &str) -> Record {
 /// # Panics
 /// If the engine refuses it.
 pub fn secret(engine: &Engine, name: &str, scope: Scope) -> String {
-    let key = NewKey {
-        name: name.to_owned(),
-        scopes: [scope].into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new(name, [scope]);
     engine.issue_key(key).expect("a new key").secret
 }

@@ -24,7 +24,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn issued_and_listed() -> Case {
     let member = |id: &str, name: &str, scopes: &str, created: &str, expires: &str| {
         format!(
-            r#""id":{id},"name":"{name}","scopes":[{scopes}],"created":"{created}","expires":{expires},"lastUsed":«_»,"revoked":null"#
+            r#""id":{id},"name":"{name}","scopes":[{scopes}],"created":"{created}","expires":{expires},"lastUsed":«_»,"revoked":null,"actions":null,"filter":null,"destructivePerHour":null"#
         )
     };
     let fixed = [
@@ -125,7 +125,7 @@ fn issue_bodies() -> Case {
     case = case.call(
         issue(r#"{"name":"r","scopes":["read"],"EXPIRES":"2027-01-01"}"#)
             .with_status(201)
-            .gives(r#"{"id":«_»,"name":"r","scopes":["read"],"created":"«_»","expires":"2027-01-01T00:00:00Z","lastUsed":null,"revoked":null,"key":"«_»"}"#),
+            .gives(r#"{"id":«_»,"name":"r","scopes":["read"],"created":"«_»","expires":"2027-01-01T00:00:00Z","lastUsed":null,"revoked":null,"actions":null,"filter":null,"destructivePerHour":null,"key":"«_»"}"#),
     );
     for good in [
         r#"{"name":"n","scopes":["read"]}"#,
@@ -293,7 +293,7 @@ fn of_the_request() -> Case {
     let own = |key: &str| call(&format!("GET {key} /query/key"));
     let found = |id: &str, name: &str, scopes: &str, expires: &str| {
         format!(
-            r#"{{"id":«{id} id»,"name":"{name}","scopes":[{scopes}],"created":"{}","expires":{expires}}}"#,
+            r#"{{"id":«{id} id»,"name":"{name}","scopes":[{scopes}],"created":"{}","expires":{expires},"actions":null,"filter":null,"destructivePerHour":null}}"#,
             super::case::NOW
         )
     };
@@ -330,7 +330,7 @@ fn of_the_request() -> Case {
 fn last_use() -> Case {
     let key = |scope: &str, used: &str| {
         format!(
-            r#"{{"id":«_»,"name":"«_»","scopes":["{scope}"],"created":"2026-11-20T12:00:00Z","expires":null,"lastUsed":{used},"revoked":null}}"#
+            r#"{{"id":«_»,"name":"«_»","scopes":["{scope}"],"created":"2026-11-20T12:00:00Z","expires":null,"lastUsed":{used},"revoked":null,"actions":null,"filter":null,"destructivePerHour":null}}"#
         )
     };
     let list = |read: &str, admin: &str| {

@@ -58,10 +58,16 @@ fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
 
 /// Without a key 401, with a key without the scope 403, with the scope the endpoint's response.
 fn scopes(endpoint: &Documented) -> Case {
-    let mut case = Case::new("3 scopes", format!("{} {}", endpoint.method, endpoint.path));
-    for key in ["-", "read", "act", "admin", "ingest"] {
+    let mut case = Case::new("3 scopes", format!("{} {}", endpoint.method, endpoint.path)).key(
+        "audit",
+        &[Scope::Audit],
+        None,
+    );
+    for key in ["-", "read", "act", "admin", "ingest", "audit"] {
         let granted = match endpoint.scope {
             "read" => matches!(key, "read" | "admin"),
+            "read or audit" => matches!(key, "read" | "admin" | "audit"),
+            "audit" => matches!(key, "admin" | "audit"),
             "act" => matches!(key, "act" | "admin"),
             "admin" => key == "admin",
             "ingest" => matches!(key, "ingest" | "admin"),

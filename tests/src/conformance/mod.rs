@@ -14,6 +14,7 @@ mod fields;
 pub mod fixtures;
 mod holds;
 mod imports;
+mod key_limits;
 mod key_list;
 mod keys;
 mod lifecycle;
@@ -65,6 +66,7 @@ pub const AREAS: &[Area] = &[
     ("fields", fields::cases),
     ("holds", holds::cases),
     ("imports", imports::cases),
+    ("key_limits", key_limits::cases),
     ("key_list", key_list::cases),
     ("keys", keys::cases),
     ("lifecycle", lifecycle::cases),

@@ -5,7 +5,7 @@ use super::fixtures::{desk, full, stats};
 
 /// Every case of this area.
 pub(super) fn cases() -> Vec<Case> {
-    vec![counts(), access(), metrics()]
+    vec![counts(), access(), metrics(), conditions()]
 }
 
 fn get() -> Call {
@@ -49,4 +49,28 @@ fn metrics() -> Case {
         .call(call("GET - /query/metrics").refused("InvalidApiKey"))
         .call(call("GET ingest /query/metrics").refused("InsufficientScope"))
         .call(call("GET read /query/metrics?x=%zz").refused("InvalidParameter"))
+}
+
+/// What is wrong, the worst first. That each condition is raised is tested in `tests/tests/conditions.rs`.
+fn conditions() -> Case {
+    let get = |query: &str| call(&format!("GET read /query/conditions{query}"));
+    let page = |rows: &str| {
+        format!(r#"{{"rows":[{rows}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}}"#)
+    };
+    let broken = r#"{"code":"DesktopsUnhealthy","severity":"warning","since":"2026-11-20T12:00:00Z","text":"2 desktops are UNHEALTHY or ERROR: a recovery reboot, a restore or a rebuild may help.","count":2,"subjects":["ws-1","ws-2"]}"#;
+    Case::new("q fleet", "what is wrong")
+        .call(get("").gives(page("")))
+        .puts([
+            desk("ws-1", "UNHEALTHY", "jdoe"),
+            desk("ws-2", "ERROR", "jdoe"),
+            desk("ws-3", "AVAILABLE", "jdoe"),
+        ])
+        .call(get("").gives(page(broken)))
+        .call(
+            get("?fields=code,subjects&format=csv")
+                .gives("code,subjects\r\nDesktopsUnhealthy,ws-1 ws-2\r\n"),
+        )
+        .call(get("?severity=critical").refused("InvalidParameter"))
+        .call(call("GET act /query/conditions").refused("InsufficientScope"))
+        .call(call("GET - /query/conditions").refused("InvalidApiKey"))
 }

@@ -20,22 +20,22 @@ fn page(rows: &[&str]) -> String {
 fn rows() -> Case {
     let body =
         r#"{"action":"RebuildWorkSpace","workSpaceIds":["ws-2","ws-1","ws-0","ws-1","","WS-1"]}"#;
-    let refused = r#"{"workSpaceId":"ws-2","outcome":"Refused","code":"LitigationHold","state":"STOPPED","wouldBecome":null}"#;
-    let accepted = r#"{"workSpaceId":"ws-1","outcome":"Accepted","code":null,"state":"AVAILABLE","wouldBecome":"REBUILDING"}"#;
-    let running = r#"{"workSpaceId":"ws-1","outcome":"Refused","code":"OperationInProgress","state":"REBUILDING","wouldBecome":null}"#;
+    let refused = r#"{"workSpaceId":"ws-2","outcome":"Refused","code":"LitigationHold","state":"STOPPED","wouldBecome":null,"simulated":true}"#;
+    let accepted = r#"{"workSpaceId":"ws-1","outcome":"Accepted","code":null,"state":"AVAILABLE","wouldBecome":"REBUILDING","simulated":true}"#;
+    let running = r#"{"workSpaceId":"ws-1","outcome":"Refused","code":"OperationInProgress","state":"REBUILDING","wouldBecome":null,"simulated":true}"#;
     let unknown = |id: &str| {
         format!(
-            r#"{{"workSpaceId":"{id}","outcome":"Refused","code":"WorkSpaceNotFound","state":null,"wouldBecome":null}}"#
+            r#"{{"workSpaceId":"{id}","outcome":"Refused","code":"WorkSpaceNotFound","state":null,"wouldBecome":null,"simulated":true}}"#
         )
     };
     let [none, empty, upper] = [unknown("ws-0"), unknown(""), unknown("WS-1")];
-    let same = r#"{"workSpaceId":"ws-1","outcome":"NoChange","code":null,"state":"AVAILABLE","wouldBecome":null}"#;
+    let same = r#"{"workSpaceId":"ws-1","outcome":"NoChange","code":null,"state":"AVAILABLE","wouldBecome":null,"simulated":true}"#;
     let change = |new: &str| {
         ask(&format!(
             r#"{{"action":"changecomputetype","workSpaceIds":["ws-1"],"computeType":"{new}"}}"#
         ))
     };
-    let changed = r#"{"workSpaceId":"ws-1","outcome":"Accepted","code":null,"state":"AVAILABLE","wouldBecome":"UPDATING"}"#;
+    let changed = r#"{"workSpaceId":"ws-1","outcome":"Accepted","code":null,"state":"AVAILABLE","wouldBecome":"UPDATING","simulated":true}"#;
     Case::new("q preview", "what an action would do")
         .puts([
             desk("ws-1", "AVAILABLE", "jdoe"),

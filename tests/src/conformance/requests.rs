@@ -174,7 +174,7 @@ fn escapes() -> Case {
             let key = if endpoint.scope.is_empty() {
                 "-"
             } else {
-                endpoint.scope
+                endpoint.key()
             };
             let line = format!("{} {key} {}?{bad}", endpoint.method, concrete(endpoint));
             case = case.call(call(&line).refused("InvalidParameter"));

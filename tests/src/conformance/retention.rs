@@ -110,14 +110,14 @@ fn held_retention() -> Case {
             .call(history(name, "ws-2", ""));
     }
     let audit = call("GET read /api/Information/GetAdminActivity");
-    let row = |action: &str, requester: &str| {
+    let row = |action: &str, requester: &str, simulated: &str| {
         format!(
-            r#"{{"id":"«_»","activityTime":"2026-11-20T12:00:00Z","requester":"{requester}","action":"{action}","workSpaceId":"ws-1","username":"jdoe","computerName":"PC-ws-1","result":"Completed","previousState":"«_»","newState":"«_»","completedTime":"«_»","detail":"«_»","apiKeyName":"«_»"}}"#
+            r#"{{"id":"«_»","activityTime":"2026-11-20T12:00:00Z","requester":"{requester}","action":"{action}","workSpaceId":"ws-1","username":"jdoe","computerName":"PC-ws-1","result":"Completed","previousState":"«_»","newState":"«_»","completedTime":"«_»","detail":"«_»","apiKeyName":"«_»"{simulated}}}"#
         )
     };
     let rows = [
-        row("PlaceLitigationHold", "host"),
-        row("RebootWorkSpace", "service-desk"),
+        row("PlaceLitigationHold", "host", ""),
+        row("RebootWorkSpace", "service-desk", r#","simulated":true"#),
     ]
     .join(",");
     case = case.call(audit.gives_json(format!("[{rows}]")));

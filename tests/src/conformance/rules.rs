@@ -255,7 +255,7 @@ fn stuck_reboots() -> [Case; 2] {
         .call(reboot())
         .call(is("REBOOTING", "STANDARD"))
         .call(newest(&[
-            again,
+            again.carried_out(),
             Row {
                 time: "2026-11-20T12:20:01Z",
                 ..Row::refused("RecoveryRebootWorkSpace", "OperationInProgress").before("REBOOTING")
@@ -264,7 +264,7 @@ fn stuck_reboots() -> [Case; 2] {
                 time: "2026-11-20T12:20:00Z",
                 ..Row::refused("RebootWorkSpace", "OperationInProgress").before("REBOOTING")
             },
-            cancelled,
+            cancelled.carried_out(),
         ])),
     ]
 }

@@ -140,12 +140,7 @@ impl Stage {
     }
 
     fn issue(&mut self, name: &str, issued_as: &str, scopes: &[Scope], expires: Option<Timestamp>) {
-        let scopes = scopes.iter().copied().collect();
-        let key = NewKey {
-            name: issued_as.to_owned(),
-            scopes,
-            expires,
-        };
+        let key = NewKey::new(issued_as, scopes.iter().copied()).expiring(expires);
         let issued = self.engine().issue_key(key).expect("a good key");
         self.names.insert(name.to_owned(), issued.secret);
         self.names

@@ -69,11 +69,7 @@ fn check_image(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), St
 
 /// The next record is stored, the next write gets new numbers, and both leave a whole store.
 fn goes_on(engine: &Engine, scene: &Scene) -> Result<(), String> {
-    let issued = engine.issue_key(NewKey {
-        name: "after the crash".to_owned(),
-        scopes: [Scope::Read].into_iter().collect(),
-        expires: None,
-    });
+    let issued = engine.issue_key(NewKey::new("after the crash", [Scope::Read]));
     let issued =
         issued.map_err(|error| format!("it cannot be written: {}", error_chain(&error)))?;
     let rows = engine

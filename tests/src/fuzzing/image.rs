@@ -122,11 +122,7 @@ pub(super) fn filled() -> Image {
         }
         engine.place_hold("ws-1", "Doe v. Roe", Some("a reason"))?;
         act(engine, Action::Reboot, "ws-2")?;
-        engine.issue_key(NewKey {
-            name: "fuzz".into(),
-            scopes: Scope::ALL.into_iter().collect(),
-            expires: None,
-        })?;
+        engine.issue_key(NewKey::new("fuzz", Scope::ALL))?;
         for stream in Stream::ALL {
             let mut batch = engine.batch();
             batch.push_json(stream, br#"{"instanceId":"i","username":"jdoe"}"#)?;

@@ -64,11 +64,7 @@ fn subject() -> Subject {
             .put_workspace(workspace)
             .expect("a workspace is stored");
     }
-    let key = NewKey {
-        name: "fuzz".into(),
-        scopes: Scope::ALL.into_iter().collect(),
-        expires: None,
-    };
+    let key = NewKey::new("fuzz", Scope::ALL);
     let key = engine.issue_key(key).expect("a key is issued").secret;
     Subject { engine, clock, key }
 }

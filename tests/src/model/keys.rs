@@ -1,6 +1,6 @@
 //! Keys: issued and revoked.
 
-use deskfleet::{AuditAction, AuditResult, ErrorKind, KeyInfo, NewKey};
+use deskfleet::{AuditAction, AuditResult, ErrorKind, KeyInfo, KeyLimits, NewKey, Scopes};
 
 use super::audit::Row;
 use super::op::{Nth, Sent};
@@ -16,7 +16,7 @@ impl World {
             format!("KEY-{number}")
         };
         let expires = expires.time();
-        let scopes = rights.iter().copied().collect();
+        let scopes: Scopes = rights.iter().copied().collect();
         let refusal = if expires.is_some_and(|time| time <= self.now) {
             Some(ErrorKind::InvalidParameter)
         } else {
@@ -24,11 +24,9 @@ impl World {
             let taken = live.any(|key| key.name.eq_ignore_ascii_case(&name));
             taken.then_some(ErrorKind::DuplicateKeyName)
         };
-        let issued = self.engine.issue_key(NewKey {
-            name: name.clone(),
-            scopes,
-            expires,
-        });
+        let issued = self
+            .engine
+            .issue_key(NewKey::new(name.clone(), scopes.iter()).expiring(expires));
         let Some(issued) = same(issued, refusal.map_or(Ok(()), Err)) else {
             self.key_refused(AuditAction::IssueKey, refusal, &name);
             return;
@@ -49,6 +47,7 @@ impl World {
             expires,
             last_used: None,
             revoked: None,
+            limits: KeyLimits::default(),
         };
         assert_eq!(issued.info, expected);
         self.keys.push(expected);

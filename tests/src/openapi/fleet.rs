@@ -75,11 +75,7 @@ impl Fleet {
             .config(config);
         let engine = builder.open_in_memory().expect("an engine in memory");
         let issue = |name: &str, scope| {
-            let key = NewKey {
-                name: name.to_owned(),
-                scopes: [scope].into_iter().collect(),
-                expires: None,
-            };
+            let key = NewKey::new(name, [scope]);
             engine.issue_key(key).expect("a key").secret
         };
         let (admin, agents) = (

@@ -204,6 +204,12 @@ fn description(route: &Route, text: &Operation) -> String {
     let key = match route.access {
         Access::Key(Scope::Ingest) => "\n\nNeeds a key with scope `ingest`, or `admin`.".to_owned(),
         Access::Key(scope) => format!("\n\nNeeds a key with scope `{}`.", scope.as_str()),
+        Access::KeyOrAudit(scope) => {
+            format!(
+                "\n\nNeeds a key with scope `{}` or `audit`.",
+                scope.as_str()
+            )
+        }
         Access::Telemetry => {
             "\n\nNeeds no key, unless the server requires one with scope `ingest`.".to_owned()
         }
@@ -220,7 +226,9 @@ fn description(route: &Route, text: &Operation) -> String {
 /// Any one of the three ways to send the key; of telemetry also none.
 fn security(access: Access) -> Value {
     match access {
-        Access::Key(_) => json!([{"apiKeyHeader": []}, {"bearer": []}, {"apiKey": []}]),
+        Access::Key(_) | Access::KeyOrAudit(_) => {
+            json!([{"apiKeyHeader": []}, {"bearer": []}, {"apiKey": []}])
+        }
         Access::Telemetry => json!([{}, {"apiKeyHeader": []}, {"bearer": []}, {"apiKey": []}]),
     }
 }

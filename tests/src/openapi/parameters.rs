@@ -112,7 +112,7 @@ pub(super) fn of_route(route: &Route, target: &str) -> Vec<Value> {
         parameters.push(query_parameter(route, param, value));
     }
     // As the interface document has it. The header is better, so it is a security scheme first.
-    if matches!(route.access, Access::Key(_)) && route.path.starts_with("/api/") {
+    if route.access != Access::Telemetry && route.path.starts_with("/api/") {
         parameters.push(json!({"$ref": "#/components/parameters/apiKey"}));
     }
     if route.answer == Answer::Events {

@@ -25,7 +25,7 @@ pub(super) fn by_status(route: &Route) -> BTreeMap<u16, Codes> {
     let mut codes: Vec<Code> = ALWAYS.to_vec();
     codes.extend(route.problems);
     match route.access {
-        Access::Telemetry | Access::Key(_) => codes.extend([
+        Access::Telemetry | Access::Key(_) | Access::KeyOrAudit(_) => codes.extend([
             Code::InvalidApiKey,
             Code::InsufficientScope,
             Code::Throttled,

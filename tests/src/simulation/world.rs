@@ -146,11 +146,9 @@ impl World {
     }
 
     fn issue_first(&mut self) -> Result<String, String> {
-        let issued = self.engine()?.issue_key(NewKey {
-            name: "simulation".to_owned(),
-            scopes: Scope::ALL.into_iter().collect(),
-            expires: None,
-        });
+        let issued = self
+            .engine()?
+            .issue_key(NewKey::new("simulation", Scope::ALL));
         let issued = issued.map_err(|error| error.to_string())?;
         self.notify(&Fact::Issued(issued.info.id, &issued.secret))?;
         Ok(issued.secret)

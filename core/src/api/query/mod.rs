@@ -8,11 +8,11 @@ use http::Response;
 
 use crate::error::EngineError;
 use crate::limits::PAGE_TEXT_BYTES_MAX;
-use crate::model::{Action, RequestKey, Row, Rows};
+use crate::model::{Action, Condition, RequestKey, Row, Rows};
 use crate::view::query::preview::PreviewRow;
 use crate::view::query::series::Series;
 use crate::view::query::startup::{SlowStartup, StartupReport};
-use crate::view::query::{Ask, Fleet, FleetQuery as _};
+use crate::view::query::{Ask, Fleet};
 use crate::wire::body;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::reply;
@@ -75,7 +75,16 @@ pub(super) fn preview(call: &Call<'_>) -> Handled {
         let message = "The computeType field is required, such as PERFORMANCE.";
         return Err(EngineError::invalid("computeType", message).into());
     }
-    let answer = query.answer(&Fleet::new(call.core, PAGE_TEXT_BYTES_MAX))?;
+    let limits = call.key.map(|key| key.info.limits.clone());
+    let fleet = Fleet::new(call.core, PAGE_TEXT_BYTES_MAX);
+    let answer = query.answer_for(&fleet, &limits.unwrap_or_default())?;
+    Ok(Completion::Response(shape.response(&answer)))
+}
+
+/// `GET /query/conditions`
+pub(super) fn conditions(call: &Call<'_>) -> Handled {
+    let shape = Shape::read(call.headers, call.query, Condition::COLUMNS)?;
+    let answer = Rows::whole(call.core.conditions(), call.core.now());
     Ok(Completion::Response(shape.response(&answer)))
 }
 

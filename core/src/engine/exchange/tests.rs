@@ -21,11 +21,7 @@ fn engine(configure: impl FnOnce(&mut Config)) -> (Engine, Parts) {
         .config(config)
         .open_in_memory()
         .unwrap();
-    let new = NewKey {
-        name: "a".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("a", [Scope::Admin]);
     let key = engine.issue_key(new).unwrap().secret;
     let request = Request::post("/operator/telemetry").header("x-api-key", key);
     let (head, ()) = request.body(()).unwrap().into_parts();

@@ -1,6 +1,6 @@
 //! API keys, from Rust.
 
-use crate::domain::keys;
+use crate::domain::{key_limits, keys};
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -14,7 +14,8 @@ impl Engine {
     /// Issues an API key. The secret is in the result and nowhere else.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a name that is empty, too long, looks like another or is `host`, no scope, or an expiry that has passed;
+    /// [`ErrorKind::InvalidParameter`] on a name that is empty, too long, looks like another or is `host`, no scope, an expiry that has passed,
+    /// or limits that exclude every action or no workspace;
     /// [`ErrorKind::DuplicateKeyName`] while a key of that name, compared without case, is accepted.
     pub fn issue_key(&self, key: NewKey) -> Result<IssuedKey> {
         self.issue_key_shown(key, |_| Ok(()))
@@ -34,6 +35,7 @@ impl Engine {
         if key.scopes.is_empty() {
             return Err(EngineError::invalid("scopes", "A key needs at least one scope.").into());
         }
+        key_limits::check(&key.limits).map_err(EngineError::from)?;
         let (secret, hash) = self.core().new_secret()?;
         show(&secret)?;
         let by = Caller::HOST;

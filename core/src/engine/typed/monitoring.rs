@@ -3,7 +3,7 @@
 use crate::api;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::model::{FleetCounts, StoreStatus};
+use crate::model::{Action, Condition, FleetCounts, StoreStatus};
 
 /// Monitoring.
 impl Engine {
@@ -37,6 +37,29 @@ impl Engine {
     #[must_use]
     pub fn metrics(&self) -> String {
         api::query::metrics::text(self.core())
+    }
+
+    /// Everything that is wrong now, the worst first: with the fleet, the store, and what [`EngineBuilder::conditions`] returns. Reads every workspace.
+    ///
+    /// ```
+    /// use deskfleet::{Engine, State, Workspace};
+    ///
+    /// let engine = Engine::in_memory()?;
+    /// engine.put_workspace(Workspace { id: "ws-1".into(), state: Some(State::Unhealthy.into()), ..Workspace::default() })?;
+    /// let conditions = engine.conditions();
+    /// assert_eq!((conditions[0].code.as_str(), conditions[0].count), ("DesktopsUnhealthy", Some(1)));
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    ///
+    /// [`EngineBuilder::conditions`]: crate::EngineBuilder::conditions
+    #[must_use]
+    pub fn conditions(&self) -> Vec<Condition> {
+        self.core().conditions()
+    }
+
+    /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
+    pub fn simulated_actions(&self) -> impl Iterator<Item = Action> {
+        self.core().config.actions.simulated()
     }
 
     /// How much is stored, how much of it is not filed yet, and how far retention has come.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::model::{
     Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, FieldValue, Fields,
-    NewKey, RemovedTelemetry, Scopes, Stream, TelemetrySelection, Workspace, WorkspacePatch,
+    KeyFilter, KeyLimits, NewKey, RemovedTelemetry, Scopes, Stream, TelemetrySelection, Workspace,
+    WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, RemoveTelemetry, Span};
 use crate::store::codec::{Decoder, Encoder, damaged};
@@ -85,7 +86,9 @@ pub(super) use fields;
 fields! { ActionRequest { action, workspace_id, sam_account, requester, compute_type } }
 fields! { Attempt { number, provider, instance } }
 fields! { Caller { key } }
-fields! { NewKey { scopes, name, expires } }
+fields! { KeyFilter { region, directory_id } }
+fields! { KeyLimits { actions, filter, destructive_per_hour } }
+fields! { NewKey { scopes, name, expires, limits } }
 fields! { RemovedTelemetry { removed, kept } }
 fields! { Span { from, before } }
 fields! { TelemetrySelection { instance_id, stream, before } }

@@ -159,7 +159,7 @@ log! {
         19 DropAudit(time, after),
         20 DropEvents(below),
         21 DropDerived(of, time, span),
-        local Self::RemoveFiled | Self::Seal(_) | Self::NoteCopy,
+        local Self::RemoveFiled | Self::Seal(_) | Self::NoteCopy | Self::NoteConditions(_),
     }
 }
 

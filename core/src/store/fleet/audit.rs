@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{AuditAction, AuditEntry, AuditResult};
 use crate::timestamp::Timestamp;
 
-use crate::store::codec::{Decoder, Encoder};
+use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_key, row_number};
 
 /// The row of that number.
@@ -64,6 +64,9 @@ pub(crate) fn scan_after(
     })
 }
 
+/// The last byte of the row of an action that the clock ends.
+const SIMULATED: u8 = 1;
+
 /// The value of a row, without its number.
 pub(in crate::store) fn encode(entry: &AuditEntry) -> Vec<u8> {
     let mut encoder = Encoder::default();
@@ -79,8 +82,12 @@ pub(in crate::store) fn encode(entry: &AuditEntry) -> Vec<u8> {
     encoder.option_time(entry.completed_time);
     encoder.option_text(entry.detail.as_deref());
     encoder.option_text(entry.api_key_name.as_deref());
-    if let Some(id) = entry.api_key_id {
-        encoder.varint(id);
+    // No key has the number 0.
+    if entry.api_key_id.is_some() || entry.simulated {
+        encoder.varint(entry.api_key_id.unwrap_or(0));
+    }
+    if entry.simulated {
+        encoder.u8(SIMULATED);
     }
     encoder.finish()
 }
@@ -123,11 +130,18 @@ impl<'v> StoredRow<'v> {
             completed_time: rest.option_time()?,
             detail: owned(rest.option_text()?),
             api_key_name: owned(rest.option_text()?),
+            simulated: false,
             api_key_id: None,
         };
-        // A row of a call without a key ends here.
+        // A row of a call without a key ends here, unless the action was simulated.
         if !rest.is_empty() {
-            entry.api_key_id = Some(rest.varint()?);
+            entry.api_key_id = Some(rest.varint()?).filter(|id| *id != 0);
+        }
+        if !rest.is_empty() {
+            match rest.u8()? {
+                SIMULATED => entry.simulated = true,
+                _ => return Err(damaged()),
+            }
         }
         rest.finish()?;
         Ok(entry)
@@ -153,6 +167,7 @@ mod tests {
             completed_time: Some(Timestamp::MAX),
             detail: None,
             api_key_name: Some("desk".into()),
+            simulated: false,
             api_key_id: Some(300),
         }
     }
@@ -170,9 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn row_without_a_key_number_round_trips() {
+    fn row_with_and_without_a_key_number_and_simulated_round_trips() {
         let mut entry = row(AuditAction::IssueKey, AuditResult::Completed);
-        entry.api_key_id = None;
-        assert_eq!(decode(7, &encode(&entry)).unwrap(), entry);
+        for api_key_id in [None, Some(1), Some(300)] {
+            for simulated in [false, true] {
+                (entry.api_key_id, entry.simulated) = (api_key_id, simulated);
+                assert_eq!(decode(7, &encode(&entry)).unwrap(), entry);
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The API keys. Key: key number, 8 bytes big-endian. Value: SHA-256 of the secret, scopes, name, created, expires, last used,
-//! revoked. The secret itself is not stored.
+//! revoked, then the limits if there are any. The secret itself is not stored.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::Result;
-use crate::model::{KeyInfo, Scopes, SecretHash};
+use crate::model::{AuditAction, KeyFilter, KeyInfo, KeyLimits, Scopes, SecretHash};
 use crate::timestamp::Timestamp;
 
-use crate::store::codec::{Decoder, Encoder};
+use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
 
 /// A key as stored.
@@ -137,6 +137,7 @@ pub(crate) fn put(tables: &mut Tables<'_>, key: &StoredKey) -> Result<()> {
     encoder.option_time(key.info.expires);
     encoder.option_time(key.info.last_used);
     encoder.option_time(key.info.revoked);
+    encode_limits(&mut encoder, &key.info.limits);
     tables.effects.keys_changed = true;
     tables.put(Table::Keys, &key.info.id.to_be_bytes(), &encoder.finish())
 }
@@ -144,8 +145,86 @@ pub(crate) fn put(tables: &mut Tables<'_>, key: &StoredKey) -> Result<()> {
 /// Removes a key.
 pub(crate) fn remove(tables: &mut Tables<'_>, id: u64) -> Result<()> {
     tables.effects.keys_changed = true;
+    tables.remove(Table::Meta, &Destructive::key(id))?;
     tables.remove(Table::Keys, &id.to_be_bytes())?;
     Ok(())
+}
+
+/// Writes nothing where nothing is limited.
+fn encode_limits(encoder: &mut Encoder, limits: &KeyLimits) {
+    if *limits == KeyLimits::default() {
+        return;
+    }
+    encoder.option(limits.actions.as_ref(), |encoder, actions| {
+        encoder.count(actions.len());
+        for action in actions {
+            encoder.variant(&AuditAction::ALL, action);
+        }
+    });
+    encoder.option(limits.filter.as_ref(), |encoder, filter| {
+        encoder.option_text(filter.region.as_deref());
+        encoder.option_text(filter.directory_id.as_deref());
+    });
+    encoder.option(limits.destructive_per_hour, |encoder, count| {
+        encoder.varint(count.into());
+    });
+}
+
+fn decode_limits(decoder: &mut Decoder<'_>) -> Result<KeyLimits> {
+    if decoder.is_empty() {
+        return Ok(KeyLimits::default());
+    }
+    let actions = |decoder: &mut Decoder<'_>| {
+        let count = decoder.count()?;
+        let actions = (0..count).map(|_| decoder.variant(&AuditAction::ALL));
+        actions.collect()
+    };
+    let filter = |decoder: &mut Decoder<'_>| {
+        let mut text = || decoder.option_text().map(|text| text.map(str::to_owned));
+        Ok(KeyFilter {
+            region: text()?,
+            directory_id: text()?,
+        })
+    };
+    let number =
+        |decoder: &mut Decoder<'_>| u32::try_from(decoder.varint()?).map_err(|_| damaged());
+    Ok(KeyLimits {
+        actions: decoder.option(actions)?,
+        filter: decoder.option(filter)?,
+        destructive_per_hour: decoder.option(number)?,
+    })
+}
+
+/// How many destructive actions a key has started in its current hour. It is a value of `meta`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Destructive {
+    /// When the hour began: with the first of them.
+    pub(crate) since: Timestamp,
+    pub(crate) count: u64,
+}
+
+impl Destructive {
+    fn key(id: u64) -> Vec<u8> {
+        [b"destructive/".as_slice(), &id.to_be_bytes()].concat()
+    }
+
+    /// That of the key `id`, if it has started one ever.
+    pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<Self>> {
+        read.get(Table::Meta, &Self::key(id), |value| {
+            let mut decoder = Decoder::new(value);
+            let (since, count) = (decoder.time()?, decoder.varint()?);
+            decoder.finish()?;
+            Ok(Self { since, count })
+        })
+    }
+
+    /// Stores it for the key `id`.
+    pub(crate) fn put(self, tables: &Tables<'_>, id: u64) -> Result<()> {
+        let mut encoder = Encoder::default();
+        encoder.time(self.since);
+        encoder.varint(self.count);
+        tables.put(Table::Meta, &Self::key(id), &encoder.finish())
+    }
 }
 
 fn decode(id: u64, value: &[u8]) -> Result<StoredKey> {
@@ -162,6 +241,7 @@ fn decode(id: u64, value: &[u8]) -> Result<StoredKey> {
             expires: decoder.option_time()?,
             last_used: decoder.option_time()?,
             revoked: decoder.option_time()?,
+            limits: decode_limits(&mut decoder)?,
         },
     };
     decoder.finish()?;

@@ -78,7 +78,11 @@ impl FleetQuery for AdviceQuery {
     type Answer = Rows<AdviceRow>;
 
     fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
-        advice(&fleet.readers.rollups()?, fleet.readers.cost(), self)
+        advice(
+            &fleet.readers.rollups()?,
+            &fleet.readers.config().cost,
+            self,
+        )
     }
 }
 

@@ -1,13 +1,13 @@
 //! Groups of desktops, added up step by step.
 
 use crate::domain::steps::Steps;
+use crate::domain::term::{Term, Wanted};
 use crate::error::Result;
 use crate::model::Stream;
 use crate::store::rollup::hourly::{self, Group, HourTotals};
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
-use crate::view::workspaces::{Term, Wanted};
 
 use super::coverage::Coverage;
 

@@ -1,6 +1,7 @@
 //! The questions about the fleet, a file each: its rows, its parameters and its read.
 
 pub(crate) mod advice;
+pub(crate) mod conditions;
 pub(crate) mod coverage;
 mod desktops;
 pub(crate) mod export;
@@ -22,7 +23,7 @@ pub(crate) mod workspaces;
 use std::fmt;
 use std::sync::MutexGuard;
 
-use crate::config::Cost;
+use crate::config::Config;
 use crate::domain::query::Query;
 use crate::error::Result;
 use crate::model::{Column, Question};
@@ -69,7 +70,7 @@ pub(crate) trait Readers {
     /// Locked while the whole fleet is sorted: one page at a time.
     fn lock_sorting(&self) -> MutexGuard<'_, ()>;
 
-    fn cost(&self) -> &Cost;
+    fn config(&self) -> &Config;
 }
 
 /// The fleet that a question is about.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::domain::query::{Query, plus_form};
 use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
+use crate::domain::term::Term;
 use crate::error::{EngineError, Result};
 use crate::limits::{
     PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_IDS_MAX, TERM_VALUES_MAX,
@@ -11,7 +12,7 @@ use crate::limits::{
 use crate::model::Paging;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
-use crate::view::workspaces::{Term, WorkspaceFilter};
+use crate::view::workspaces::WorkspaceFilter;
 
 use super::groups::GroupFilter;
 use super::heatmap::OFFSET_MAX;
@@ -78,27 +79,9 @@ impl Query<'_> {
 
     /// The same with another bound of a list.
     fn term_of(self, name: &'static str, values_max: usize) -> Result<Option<Term>> {
-        let Some(text) = self.text(name) else {
-            return Ok(None);
-        };
-        if let Some(value) = text.strip_prefix("ne.") {
-            return Ok(Some(Term::Not(value.to_owned())));
-        }
-        let Some(list) = text.strip_prefix("in.") else {
-            return Ok(Some(Term::Is(text)));
-        };
-        // One more is enough to detect too many.
-        let values: Vec<String> = list
-            .split(',')
-            .filter(|value| !value.is_empty())
-            .take(values_max + 1)
-            .map(str::to_owned)
-            .collect();
-        if (1..=values_max).contains(&values.len()) {
-            return Ok(Some(Term::In(values)));
-        }
-        let message = format!("Send a list of 1 to {values_max} values, such as {name}=in.A,B.");
-        Err(EngineError::invalid(name, message))
+        let text = self.text(name);
+        text.map(|text| Term::parse(name, text, values_max))
+            .transpose()
     }
 
     /// The filters of workspaces.

@@ -1,10 +1,14 @@
 //! What an action would do now.
 
+use crate::config::ActionDriver;
+use crate::domain::key_limits;
 use crate::domain::lifecycle::{self, Decision};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::PREVIEW_IDS_MAX;
 use crate::model::row::row;
-use crate::model::{Action, AuditResult, ComputeType, Rows, State};
+use crate::model::{
+    Action, AuditAction, AuditResult, ComputeType, KeyLimits, Rows, State, Workspace,
+};
 use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::view::Reader;
 
@@ -23,6 +27,8 @@ row! {
         state: Option<String> = "state",
         /// The state while the action would run; null where it would not be accepted.
         would_become: Option<State> = "wouldBecome",
+        /// Whether the clock would end the action, and nothing would happen to the desktop.
+        simulated: bool = "simulated",
     }
 }
 
@@ -51,12 +57,30 @@ impl FleetQuery for PreviewQuery {
     type Answer = Rows<PreviewRow>;
 
     fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
-        preview(&fleet.readers.tables()?, self)
+        self.answer_for(fleet, &KeyLimits::default())
+    }
+}
+
+impl PreviewQuery {
+    /// The same for a key with these limits.
+    pub(crate) fn answer_for(
+        &self,
+        fleet: &Fleet<'_>,
+        limits: &KeyLimits,
+    ) -> Result<Rows<PreviewRow>> {
+        let simulated =
+            fleet.readers.config().actions.driver_of(self.action) == ActionDriver::Clock;
+        preview(&fleet.readers.tables()?, self, limits, simulated)
     }
 }
 
 /// What the action would do to each of the workspaces, in their order; nothing is written.
-fn preview(reader: &Reader, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
+fn preview(
+    reader: &Reader,
+    query: &PreviewQuery,
+    limits: &KeyLimits,
+    simulated: bool,
+) -> Result<Rows<PreviewRow>> {
     if query.workspace_ids.len() > PREVIEW_IDS_MAX {
         let message = format!("Send at most {PREVIEW_IDS_MAX} ids.");
         return Err(EngineError::invalid("workSpaceIds", message));
@@ -64,7 +88,11 @@ fn preview(reader: &Reader, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
     let asked = query.compute_type.as_deref();
     let compute_type = lifecycle::new_compute_type(query.action, asked)?;
     let ids = query.workspace_ids.iter();
-    let rows = ids.map(|id| one(reader, query.action, id, compute_type.as_ref()));
+    let rows = ids.map(|id| {
+        let mut row = one(reader, query.action, id, compute_type.as_ref(), limits)?;
+        row.simulated = simulated;
+        Ok(row)
+    });
     Ok(Rows::whole(rows.collect::<Result<_>>()?, reader.now))
 }
 
@@ -73,6 +101,7 @@ fn one(
     action: Action,
     id: &str,
     compute_type: Option<&ComputeType>,
+    limits: &KeyLimits,
 ) -> Result<PreviewRow> {
     let mut row = PreviewRow {
         work_space_id: id.to_owned(),
@@ -80,6 +109,7 @@ fn one(
         code: None,
         state: None,
         would_become: None,
+        simulated: false,
     };
     let entry = workspaces::with_entry(&reader.snapshot, id, |entry| {
         Ok(reader.listed(entry).map(EntryRef::into_entry))
@@ -88,6 +118,19 @@ fn one(
         row.code = Some(ErrorKind::WorkSpaceNotFound.code());
         return Ok(row);
     };
+    let Workspace {
+        region,
+        directory_id,
+        ..
+    } = &entry.workspace;
+    let allowed = key_limits::allow_action(limits, AuditAction::Lifecycle(action)).and_then(|()| {
+        key_limits::allow_workspace(limits, region.as_deref(), directory_id.as_deref())
+    });
+    if let Err(error) = allowed {
+        row.code = Some(error.kind().code());
+        row.state = entry.workspace.state.map(String::from);
+        return Ok(row);
+    }
     match lifecycle::decide(action, entry.situation(), compute_type, reader.now) {
         Decision::Accept { via, .. } => {
             row.outcome = AuditResult::Accepted;

@@ -52,11 +52,7 @@ impl Fleet {
 
     /// Puts a new key where the agent looks for it.
     pub(crate) fn issue_key(&self, name: &str) {
-        let new = NewKey {
-            name: name.to_owned(),
-            scopes: [Scope::Ingest].into_iter().collect(),
-            expires: None,
-        };
+        let new = NewKey::new(name, [Scope::Ingest]);
         let key = self.engine.issue_key(new).unwrap().secret;
         fs::write(self.file("key"), key).unwrap();
     }

@@ -15,11 +15,7 @@ use super::*;
 fn import() -> Exchange {
     let builder = Engine::builder().clock(SystemTime::now).seed(1);
     let engine = builder.open_in_memory().unwrap();
-    let new = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
+    let new = NewKey::new("admin", [Scope::Admin]);
     let request = Request::post("/operator/workspaces")
         .header("content-type", "application/x-ndjson")
         .header("x-api-key", engine.issue_key(new).unwrap().secret);

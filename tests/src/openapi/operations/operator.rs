@@ -179,6 +179,15 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "getStore",
+            summary: "Get the state of the store",
+            description: "How much is stored, how much telemetry is not filed yet, and which actions are simulated: the clock ends them, and \
+                nothing happens to a desktop.",
+            done: "The state of the store.",
+            target: "/operator/store",
+            body: "",
+        },
+        Operation {
             id: "listKeys",
             summary: "List the API keys",
             description: "All keys, revoked and expired ones too, without their secrets.",
@@ -190,10 +199,13 @@ pub(super) const AREA: Area = Area {
             id: "issueKey",
             summary: "Issue an API key",
             description: "The secret is in the response and nowhere else: the store keeps only its SHA-256. The name of a key that is \
-                accepted cannot be given again, and an expiry in the past is refused.",
+                accepted cannot be given again, and an expiry in the past is refused.\n\n\
+                A key may do less than its scopes allow: start the named `actions` alone, on workspaces that match `filter` alone, and \
+                `destructivePerHour` destructive ones in an hour. What its limits exclude is 403 `InsufficientScope`, above the number 429 \
+                `Throttled`; both are in the audit. Limits do not narrow what a key reads, nor what else `admin` includes.",
             done: "The key with its secret.",
             target: "/operator/keys",
-            body: r#"{"name":"console","scopes":["read","act"],"expires":"2027-11-20T00:00:00Z"}"#,
+            body: r#"{"name":"console","scopes":["read","act"],"actions":["RebootWorkSpace","StartWorkSpace"],"filter":{"region":"eu-central-1"},"destructivePerHour":10,"expires":"2027-11-20T00:00:00Z"}"#,
         },
         Operation {
             id: "revokeKey",

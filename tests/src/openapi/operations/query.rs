@@ -43,6 +43,16 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "queryConditions",
+            summary: "List what is wrong now",
+            description: "One row for each thing that is wrong with the fleet, the store or the server, the worst first: desktops that are broken or \
+                silent, actions that nobody carries out, slow logons, a full disk, an old backup. Upkeep writes an event when one is raised or \
+                cleared. The settings below `alerts` have the thresholds.",
+            done: "The conditions; none where nothing is wrong.",
+            target: "/query/conditions",
+            body: "",
+        },
+        Operation {
             id: "queryTop",
             summary: "List the worst desktops",
             description: "One page of the desktops with the greatest values of a metric, of `healthScore` the least. The range is widened \

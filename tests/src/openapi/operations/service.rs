@@ -193,7 +193,7 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
             Done::Json(
                 "IssuedKey",
                 r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
-                "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
+                "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"actions":null,"filter":null,"destructivePerHour":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
             ),
         ),
         problems: &[
@@ -226,7 +226,11 @@ pub(in crate::openapi) const PAGES: [Page; 6] = [
             needs room for its own bytes, so where little more than the limit is free, large batches are 503 `LowDisk` and small ones 200.",
         media_type: "text/plain",
         responses: &[
-            ("200", "The store can be read and written.", "ready\n"),
+            (
+                "200",
+                "The store can be read and written; where the clock ends actions, a second line says so.",
+                "ready\n",
+            ),
             (
                 "503",
                 "The store cannot be used; the text says why.",

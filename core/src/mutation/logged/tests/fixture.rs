@@ -1,8 +1,9 @@
 //! An entry with every tag, as the version that introduced the tag wrote it.
 
 use crate::model::{
-    Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, NewKey, Nullable,
-    Record, Scope, StatsRecord, Stream, TelemetrySelection, Workspace, WorkspacePatch,
+    Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, KeyFilter, KeyLimits,
+    NewKey, Nullable, Record, Scope, StatsRecord, Stream, TelemetrySelection, Workspace,
+    WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, Span};
 
@@ -20,7 +21,7 @@ const ENTRY: &[&str] = &[
     "06140477732d31036d2d3101017201ac02046465736b",
     "07060477732d3100",
     "08350201020477732d340000010000000000020753544f50504544c801000000000000000000000102ac020109010201ac02046465736b",
-    "0932000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f09066167656e747301808098edc9b9e33f00",
+    "093e000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f09066167656e747301808098edc9b9e33f01010701010265750001ac0200",
     "0a0bac020101ac02046465736b",
     "0b140201808098edc9b9e33fac0280e8fdb0c5b9e33f",
     "0c470477732d330103432d33010131010265750103642d3101094155544f5f53544f50010556414c5545010550434f495001046a646f6501074f6e20666972650101ac02046465736b",
@@ -175,6 +176,14 @@ fn issue() -> IssueKey {
             name: "agents".into(),
             scopes: [Scope::Read, Scope::Ingest].into_iter().collect(),
             expires: Some(now()),
+            limits: KeyLimits {
+                actions: Some(vec![AuditAction::RemoveWorkspace]),
+                filter: Some(KeyFilter {
+                    region: Some("eu".into()),
+                    directory_id: None,
+                }),
+                destructive_per_hour: Some(300),
+            },
         },
         hash: std::array::from_fn(|place| u8::try_from(place).unwrap()),
         by: Caller::HOST,

@@ -1,0 +1,117 @@
+//! `status`: what is wrong now, for people and for monitoring.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use deskfleet::{Condition, Timestamp};
+use serde::Deserialize;
+
+use super::configuration::{Configuration, Overrides};
+use super::failure::Failure;
+use super::output::{data, say};
+use super::server_args::ServerArgs;
+use super::setting_args::StoreFile;
+use super::store::open_read_only;
+
+const PATH: &str = "/query/conditions";
+const WHEN_LOCKED: &str =
+    "If that is a running server, ask it: --url http://HOST:PORT --key-file FILE";
+
+/// The exit code where the conditions cannot be read.
+const UNKNOWN: u8 = 3;
+
+/// The options of `status`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(flatten)]
+    store: StoreFile,
+}
+
+impl StatusArgs {
+    /// The configuration of the command.
+    pub(crate) fn overrides(&self) -> Overrides {
+        self.store.overrides()
+    }
+}
+
+/// A condition, from either source.
+#[derive(Deserialize)]
+struct Shown {
+    code: String,
+    severity: String,
+    since: Timestamp,
+    text: String,
+    subjects: Vec<String>,
+}
+
+impl From<Condition> for Shown {
+    fn from(condition: Condition) -> Self {
+        Self {
+            code: condition.code,
+            severity: condition.severity.as_str().to_owned(),
+            since: condition.since,
+            text: condition.text,
+            subjects: condition.subjects,
+        }
+    }
+}
+
+/// Prints one line for each condition. The exit codes are those of monitoring plugins.
+pub(crate) fn run(args: &StatusArgs, configuration: &Configuration) -> ExitCode {
+    ExitCode::from(match print(args, configuration) {
+        Ok(worst) => worst,
+        Err(failure) => {
+            say!("deskfleet: {failure}");
+            UNKNOWN
+        }
+    })
+}
+
+/// Returns the exit code of the worst condition.
+fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure> {
+    #[derive(Deserialize)]
+    struct Page {
+        rows: Vec<Shown>,
+    }
+    let all: Vec<Shown> = if let Some(client) = args.server.client()? {
+        let body = client.get(PATH)?;
+        let failed =
+            |error| Failure::caused("the server's response is no list of conditions", &error);
+        let page: Page = serde_json::from_slice(&body).map_err(failed)?;
+        page.rows
+    } else {
+        let engine = open_read_only(configuration, WHEN_LOCKED)?;
+        let all = engine.conditions().into_iter().map(Shown::from).collect();
+        engine.close()?;
+        all
+    };
+    let mut worst = 0;
+    for condition in &all {
+        let Shown {
+            code,
+            severity,
+            since,
+            text,
+            subjects,
+        } = condition;
+        worst = worst.max(match severity.as_str() {
+            "critical" => 2,
+            "warning" => 1,
+            _ => 0,
+        });
+        let about = if subjects.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", subjects.join(", "))
+        };
+        data(format_args!(
+            "{severity} {code} since {since}: {text}{about}"
+        ))?;
+    }
+    if all.is_empty() {
+        say!("Nothing is wrong.");
+    }
+    Ok(worst)
+}
