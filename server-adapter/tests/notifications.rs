@@ -163,7 +163,7 @@ fn read(stream: &mut BufReader<TcpStream>) -> Option<Posted> {
 }
 
 /// A place whose configuration has these webhooks.
-fn place(webhooks: &str) -> Place {
+fn place_with(webhooks: &str) -> Place {
     let place = Place::new();
     fs::write(place.file("secret"), format!("{SECRET}\n")).unwrap();
     configure(&place, webhooks);
@@ -206,7 +206,7 @@ fn wait_for_metric(served: &Served, place: &Place, line: &str) {
 #[test]
 fn events_are_posted_signed_and_once_across_restarts() {
     let monitor = Monitor::start();
-    let place = place(&webhook(&monitor, "events = ['workspace.*', 'key.issued']"));
+    let place = place_with(&webhook(&monitor, "events = ['workspace.*', 'key.issued']"));
     let mut served = place.serve_with("--quiet");
     put(&served, &place, "ws-1");
     let first = monitor.next();
@@ -242,7 +242,7 @@ fn events_are_posted_signed_and_once_across_restarts() {
 #[test]
 fn event_is_sent_again_until_it_is_taken_and_in_order() {
     let monitor = Monitor::start();
-    let place = place(&webhook(&monitor, "timeout = '200ms'"));
+    let place = place_with(&webhook(&monitor, "timeout = '200ms'"));
     let mut served = place.serve_with("--quiet");
     monitor.respond(&[Response::Status(500), Response::Hang, Response::Redirect]);
     for id in ["ws-1", "ws-2"] {
@@ -278,7 +278,7 @@ fn event_is_sent_again_until_it_is_taken_and_in_order() {
 #[test]
 fn receiver_that_was_down_gets_what_is_missing_after_restarts_and_kills() {
     let monitor = Monitor::start();
-    let place = place(&webhook(&monitor, "timeout = '200ms'"));
+    let place = place_with(&webhook(&monitor, "timeout = '200ms'"));
     let mut served = place.serve_with("--quiet");
     put(&served, &place, "ws-1");
     let first = monitor.next();
@@ -329,7 +329,7 @@ fn wait_for_position(place: &Place, event: &Value) {
 #[test]
 fn webhook_gets_a_resync_where_its_position_is_lost() {
     let monitor = Monitor::start();
-    let place = place(&webhook(&monitor, "events = ['action.failed']"));
+    let place = place_with(&webhook(&monitor, "events = ['action.failed']"));
     fs::write(place.file("deskfleet.redb-webhooks"), "{").unwrap();
     let mut served = place.serve_with("--quiet");
     served.wait_for("deskfleet.redb-webhooks is damaged");
@@ -353,7 +353,7 @@ fn failing_webhook_stops_no_other_and_no_request() {
         format!("[[webhooks]]\nurl = 'http://{nowhere}/'\nsecret_file = 'secret'\n"),
         webhook(&good, "format = 'slack'"),
     ];
-    let place = place(&webhooks.concat());
+    let place = place_with(&webhooks.concat());
     let mut served = place.serve_with("--quiet --set webhooks.1.timeout=1");
     slow.respond(&[Response::Hang; 3]);
     let begun = std::time::Instant::now();
@@ -384,7 +384,7 @@ fn heartbeat_reports_the_worst_severity() {
     let address = monitor.address;
     let heartbeat =
         format!("[heartbeat]\nurl = 'http://{address}/ping/{{severity}}'\nevery = '100ms'\n");
-    let place = place(&heartbeat);
+    let place = place_with(&heartbeat);
     let mut served = place.serve_with("--quiet");
     let beat = monitor.next();
     assert_eq!(beat.line, "POST /ping/ok HTTP/1.1");
@@ -498,7 +498,7 @@ fn https_receiver_is_verified_with_the_cas_of_the_system() {
     let receiving = receiver.serve_with(&format!("--quiet {TLS}"));
     let port = receiving.address.port();
     let url = format!("https://localhost:{port}/livez");
-    let place = place(&format!("[[webhooks]]\nurl = '{url}'\nformat = 'slack'\n"));
+    let place = place_with(&format!("[[webhooks]]\nurl = '{url}'\nformat = 'slack'\n"));
     for (cas, part) in [
         (receiver.file("ca.pem"), "it returned 405"),
         (place.file("secret"), "certificate"),

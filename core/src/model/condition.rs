@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 
 use crate::timestamp::Timestamp;
 
-use super::row::row;
+use super::row::{CellType, row};
+use super::{Cell, ColumnKind};
 
 /// How much a condition matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,14 @@ impl Severity {
 impl Serialize for Severity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl CellType for Severity {
+    const KIND: ColumnKind = ColumnKind::Text;
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::Text(self.as_str())
     }
 }
 

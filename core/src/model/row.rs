@@ -8,7 +8,7 @@ use std::fmt;
 use crate::limits::PAGE_ITEMS_DEFAULT;
 use crate::timestamp::Timestamp;
 
-use super::{AuditResult, Severity, State};
+use super::{AuditResult, State};
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +184,6 @@ cell_type!(u64, Int, |value: &u64| i64::try_from(*value)
 cell_type!(f64, Number, |value: &f64| *value);
 cell_type!(bool, Bool, |value: &bool| *value);
 cell_type!(Timestamp, Time, |value: &Timestamp| *value);
-cell_type!(Severity, Text, |value: &Severity| value.as_str());
 cell_type!(Vec<String>, Texts, Vec::as_slice);
 
 impl<T: CellType> CellType for Option<T> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use deskfleet::{Action, Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery, error_chain};
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
-    Backups, LogFormat, LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
+    Backups, LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
     stderr_log,
 };
 use tokio::net::TcpListener;
@@ -193,10 +193,10 @@ fn open(
     settings: &Settings,
     args: &ServeArgs,
     metrics: &Metrics,
-    backups: Option<Backups>,
+    backups: Option<&Backups>,
 ) -> Result<Opened, Failure> {
     let clock = DemoClock::default();
-    let builder = || builder(settings, &clock, metrics, backups.clone());
+    let builder = || builder(settings, &clock, metrics, backups.cloned());
     let file = settings.data.as_deref();
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&settings.cluster, metrics.clone())? {

@@ -97,8 +97,27 @@ impl Metrics {
                 all.push(Condition::new("CertificateExpires", severity, text, soon));
             }
         }
+        all.extend(self.receivers_condition());
         all.extend(backups.and_then(|state| backup_condition(state, every, now)));
         all
+    }
+}
+
+impl Metrics {
+    /// Receivers of webhooks and of the heartbeat that take nothing.
+    fn receivers_condition(&self) -> Option<Condition> {
+        let mut all = self.receivers().all();
+        all.retain(|state| state.failing_since.is_some());
+        let since = all.iter().filter_map(|state| state.failing_since).min()?;
+        let names: Vec<_> = all.iter().map(|state| state.receiver.label()).collect();
+        let why = all.iter().find_map(|state| state.last_error.clone());
+        let text = format!(
+            "What is sent to {} is not taken: {}. Events are kept and sent again.",
+            names.join(", "),
+            why.unwrap_or_default()
+        );
+        let condition = Condition::new("ReceiversFailing", Severity::Warning, text, since);
+        Some(condition.about(names.len() as u64, names))
     }
 }
 

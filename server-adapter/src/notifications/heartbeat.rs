@@ -10,7 +10,7 @@ use ureq::Agent;
 
 use super::agent::{NotTaken, agent, send};
 use super::options::{HeartbeatMethod, HeartbeatOptions, SEVERITY, shown_url};
-use super::severity::{Severity, worst};
+use super::severity::worst;
 use super::state::Receiver;
 use super::webhook::wait;
 use crate::metrics::Metrics;
@@ -66,11 +66,11 @@ impl Heartbeat {
         }
     }
 
-    fn send(&self, severity: Severity) -> Result<(), NotTaken> {
-        let url = self.url.replace(SEVERITY, severity.as_str());
+    fn send(&self, severity: &str) -> Result<(), NotTaken> {
+        let url = self.url.replace(SEVERITY, severity);
         let (method, body) = match self.method {
             HeartbeatMethod::Post => {
-                let body = json!({ "severity": severity.as_str() });
+                let body = json!({ "severity": severity });
                 (Method::POST, body.to_string())
             }
             HeartbeatMethod::Get => (Method::GET, String::new()),

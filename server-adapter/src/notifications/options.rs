@@ -107,12 +107,13 @@ fn event_patterns() -> Vec<&'static str> {
 }
 
 /// The groups of the types of events.
-const GROUPS: [&str; 6] = [
+const GROUPS: [&str; 7] = [
     "workspace.*",
     "action.*",
     "hold.*",
     "key.*",
     "import.*",
+    "condition.*",
     ROUTINE,
 ];
 /// The group of what happens every few seconds.
