@@ -8,7 +8,7 @@ const PLACE = `deskfleet.session ${new URL(".", document.baseURI).pathname}`;
 const HOURS_12 = 12 * 3600 * 1000;
 
 /**
- * @typedef {{ key: string, id: number, name: string, scopes: string[], expires: string | null, own: boolean }} Session
+ * @typedef {{ key: string, id: number, name: string, scopes: string[], actions: string[] | null, expires: string | null, own: boolean }} Session
  * `own`: the console had the key issued, and revokes it at sign-out
  */
 
@@ -17,10 +17,16 @@ export const session = signal(null);
 /** Why nobody is signed in, for the page that asks for a key. */
 export const signInNote = signal("");
 
-/** Whether the key has a scope; `admin` includes `read` and `act`. @param {string} scope */
+/** Whether the key has a scope; `admin` includes `read`, `act` and `audit`. @param {string} scope */
 export function may(scope) {
     const scopes = session.value?.scopes ?? [];
     return scopes.includes(scope) || (scopes.includes("admin") && scope !== "ingest");
+}
+
+/** Whether the key may start an action. @param {string} action */
+export function mayStart(action) {
+    const limits = session.value?.actions ?? null;
+    return may("act") && (limits === null || limits.includes(action));
 }
 
 /** Signs in with the code of the address, the key of this tab, or the engine's own key. */
@@ -86,8 +92,8 @@ async function accepted(key, own) {
 /** @param {string} key @param {boolean} own */
 async function adopt(key, own) {
     const response = await request("GET", "/query/key", { key });
-    const { id, name, scopes, expires } = await response.json();
-    const signedIn = { key, id, name, scopes, expires, own };
+    const { id, name, scopes, actions, expires } = await response.json();
+    const signedIn = { key, id, name, scopes, actions, expires, own };
     useKey(key);
     sessionStorage.setItem(PLACE, JSON.stringify(signedIn));
     signInNote.value = "";

@@ -10,7 +10,7 @@ import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, useRange } from "../parts/range.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
-import { may } from "../session.js";
+import { mayStart } from "../session.js";
 import { html } from "../vendor/preact.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").AdviceRow} Advice */
@@ -63,7 +63,7 @@ function Shown({ rows, warnings }) {
         { name: "limitHours", title: "Limit", number: true },
         { name: "evidence", title: "Evidence", fixed: true, show: (/** @type {Advice} */ row) => html`<span class="evidence">${row.evidence}</span>` },
         { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note nowrap">estimate</span>` },
-        ...(act && may("act") ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
+        ...(act && mayStart(act) ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
     ];
     return html`<${Warnings} warnings=${warnings} />
         <div class="row" role="group" aria-label="Kinds of advice">

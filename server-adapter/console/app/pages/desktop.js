@@ -14,7 +14,7 @@ import { Story, firstOf, namesOf } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
-import { may } from "../session.js";
+import { may, mayStart } from "../session.js";
 import { html, useEffect } from "../vendor/preact.js";
 
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow */
@@ -95,7 +95,7 @@ function absent(error) {
 /** @param {{ id: string, hold: any }} properties */
 function Buttons({ id, hold }) {
     return html`<div class="row">
-        ${may("act") && ACTIONS.map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [id])}>${title} …</button>`)}
+        ${ACTIONS.filter(({ name }) => mayStart(name)).map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [id])}>${title} …</button>`)}
         ${may("admin") && (hold ? html`<button type="button" class="danger" onClick=${() => askRelease([id])}>Release hold …</button>` : html`<button type="button" onClick=${() => askHold([id])}>Place hold …</button>`)}
     </div>`;
 }

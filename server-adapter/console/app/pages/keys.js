@@ -47,6 +47,7 @@ function List({ keys, revoke }) {
         { name: "id", title: "Id", number: true },
         { name: "name", title: "Name", show: (key) => html`<span class="long"><${Text} text=${key.name} /> ${own(key) && html`<span class="tag">this session</span>`}</span>` },
         { name: "scopes", title: "Scopes", show: ({ scopes }) => scopes.split(" ").map((/** @type {string} */ scope) => html`<span key=${scope} class="tag">${scope}</span> `) },
+        { name: "limits", title: "Limits", show: limits },
         {
             name: "state",
             title: "State",
@@ -64,4 +65,11 @@ function List({ keys, revoke }) {
     columns.push({ name: "revoke", title: "Revoke", fixed: true, unsaved: true, show: button });
     const tools = html`<label class="check"><input type="checkbox" checked=${ended} onChange=${() => setQuery({ ended: ended ? undefined : "1" })} /> Revoked and expired ones too</label>`;
     return html`<${DataTable} caption="Keys of the ${host().kind === "server" ? "server" : "fleet"}" file="keys" sort="-id" tools=${tools} rows=${rows} rowKey=${(/** @type {Key} */ { id }) => id} columns=${columns} />`;
+}
+
+/** What a key may do less than its scopes allow, in words. @param {Key} key */
+function limits({ actions, filter, destructivePerHour }) {
+    const names = actions?.map((name) => name.replace(/WorkSpace.*$/, "")).join(", ");
+    const parts = [names, filter?.region && `region ${filter.region}`, filter?.directoryId && `directory ${filter.directoryId}`, destructivePerHour != null && `${destructivePerHour} destructive an hour`];
+    return parts.filter(Boolean).join("; ") || "none";
 }

@@ -43,7 +43,7 @@ function Empty() {
 /** @param {{ fleet: any }} properties */
 function Fleet({ fleet }) {
     const queueMax = useResource("queue", mostQueued).data;
-    return html`<section class="panel" aria-label="Desktops by state"><${Strip} counts=${fleet.byState} /></section>
+    return html`<${Attention} /><section class="panel" aria-label="Desktops by state"><${Strip} counts=${fleet.byState} /></section>
         <dl class="figures">
             <${Figure} title="Desktops" to=${href("desktops")}>${count(fleet.workSpaces)}<//>
             <${Figure} title="Reporting"><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <small>in 15 min</small><//><//>
@@ -60,6 +60,30 @@ function Fleet({ fleet }) {
             <${Groups} title="Compute type" counts=${fleet.byComputeType} filter="computeTypeName" />
             <${Groups} title="Region" counts=${fleet.byRegion} filter="region" />
         </div>`;
+}
+
+/** @type {Record<string, [tone: string, glyph: string]>} */
+const SEVERITIES = { critical: ["bad", "✖"], warning: ["warn", "△"], info: ["off", "○"] };
+
+/** What is wrong now, the worst first. */
+function Attention() {
+    const wrong = useResource("conditions", (signal) => get("/query/conditions", {}, signal), { every: EVERY_MS, on: changes });
+    const now = Date.now();
+    return html`<section class="panel">
+        <h2>Needs attention</h2>
+        <${Loaded} of=${wrong}>${(/** @type {{ rows: import("../../../../wasm/js/types.js").Condition[] }} */ { rows }) => html`
+            ${rows.length === 0 && html`<p class="note">Nothing is wrong.</p>`}
+            <ul class="conditions">
+                ${rows.map(({ code, severity, since, text, count: number, subjects }) => {
+                    const [tone, glyph] = SEVERITIES[severity] ?? SEVERITIES.info;
+                    const desktops = code.startsWith("Desktops") || code === "FleetSilent" || code === "ActionsFailed";
+                    return html`<li key=${code}>
+                        <span><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${severity}</span> ${text}</span>
+                        <span class="note">${desktops && subjects.map((id) => html`<${DesktopLink} key=${id} id=${id} /> `)}${desktops && (number ?? 0) > subjects.length && `and ${count((number ?? 0) - subjects.length)} more · `}since ${ago(since, now)}</span>
+                    </li>`;
+                })}
+            </ul>`}<//>
+    </section>`;
 }
 
 /** How many records the queue holds at most. @param {AbortSignal} signal */

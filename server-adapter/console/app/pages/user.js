@@ -12,7 +12,7 @@ import { TIMELINE_COLUMNS, firstOf, namesOf, timelineRows } from "../parts/story
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { go, href, route } from "../router.js";
-import { may } from "../session.js";
+import { may, mayStart } from "../session.js";
 import { html, useEffect } from "../vendor/preact.js";
 
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow */
@@ -121,7 +121,7 @@ function Desktop({ row, load }) {
             <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number">${percent(now)}</td><td class="spark"><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${110} tone=${tone} /></td></tr>`)}</tbody>
         </table>
         <p class="note">Seen ${ago(row.lastSeen, Date.now())}.</p>
-        ${may("act") && html`<div class="row">${ACTIONS.filter(({ danger }) => !danger).map(({ name, title }) => html`<button key=${name} type="button" onClick=${() => askAction(name, [row.workSpId])}>${title} …</button>`)}</div>`}
+        ${may("act") && html`<div class="row">${ACTIONS.filter(({ name, danger }) => !danger && mayStart(name)).map(({ name, title }) => html`<button key=${name} type="button" onClick=${() => askAction(name, [row.workSpId])}>${title} …</button>`)}</div>`}
     </section>`;
 }
 

@@ -14,7 +14,8 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 
 /**
  * `outcome` is `Accepted`, `NoChange`, `Refused` or `NotSent`.
- * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string }} Outcome
+ * `simulated`: the clock ends the action, and nothing happens to the desktop.
+ * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean }} Outcome
  */
 
 /** @type {Record<string, [tone: string, glyph: string, text: string]>} */
@@ -25,6 +26,7 @@ const OUTCOMES = {
     OperationInProgress: ["busy", "◔", "with an action in progress"],
     InvalidResourceState: ["warn", "△", "in a state or running mode that does not allow it"],
     UnsupportedConfiguration: ["warn", "△", "that cannot change to this type"],
+    InsufficientScope: ["warn", "△", "that this key may not act on"],
     WorkSpaceNotFound: ["off", "◌", "that no longer exist"],
     NotSent: ["off", "◌", "not sent"],
     Offline: ["bad", "✖", "done or not: no response arrived"],
@@ -55,9 +57,9 @@ export async function preview(action, ids, computeType, signal) {
         const body = { action, workSpaceIds: ids.slice(from, from + PREVIEW_MAX), ...(computeType === "" ? {} : { computeType }) };
         const { rows } = await send("POST", "/query/preview", {}, body);
         signal.throwIfAborted();
-        for (const { workSpaceId, outcome, code, state, wouldBecome } of rows) {
+        for (const { workSpaceId, outcome, code, state, wouldBecome, simulated } of rows) {
             const becomes = wouldBecome === null ? "" : ` → ${look(wouldBecome).label}`;
-            outcomes.push({ workSpaceId, outcome, code, message: state === null ? "" : `${look(state).label}${becomes}` });
+            outcomes.push({ workSpaceId, outcome, code, message: state === null ? "" : `${look(state).label}${becomes}`, simulated });
         }
     }
     await addHolds(outcomes, signal).catch(() => signal.throwIfAborted());

@@ -1,7 +1,7 @@
 // What can be done with the selected desktops.
 
 import { count } from "../format.js";
-import { may } from "../session.js";
+import { may, mayStart } from "../session.js";
 import { html, useMemo } from "../vendor/preact.js";
 import { ACTIONS, askAction } from "./action-dialog.js";
 import { askHold } from "./hold-dialog.js";
@@ -17,6 +17,6 @@ export function BulkBar({ selected, select, rows, idOf }) {
         ${shown < rows.length && html`<button type="button" class="quiet" onClick=${all}>Select all ${count(rows.length)}</button>`}
         <button type="button" class="quiet" onClick=${() => select(new Set())}>Clear</button>
         ${may("admin") && html`<button type="button" onClick=${() => askHold([...selected])}>Place hold</button>`}
-        ${ACTIONS.map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [...selected])}>${title}</button>`)}
+        ${ACTIONS.filter(({ name }) => mayStart(name)).map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [...selected])}>${title}</button>`)}
     </div>`;
 }

@@ -1,11 +1,12 @@
 // The frame around every page: menu, live state, search, and where errors of a page are shown.
 
-import { host } from "../api.js";
+import { get, host } from "../api.js";
 import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
 import { ActionDialog } from "../parts/action-dialog.js";
 import { HoldDialog } from "../parts/hold-dialog.js";
 import { theme } from "../preferences.js";
+import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
 import { may, session, signOut } from "../session.js";
 import { html, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
@@ -32,6 +33,7 @@ export function Shell() {
             <a class="brand" href=${href("overview")}><img src="app/icon.svg" alt="" width="22" height="22" /> deskfleet</a>
             <span class="place">${host().place}</span>
             <${LiveState} />
+            <${Simulated} />
             <button type="button" class="find" onClick=${() => (palette.value = true)}>Search <kbd>Ctrl K</kbd></button>
             <${Settings} />
         </header>
@@ -51,6 +53,21 @@ function toMain(event) {
 function LiveState() {
     const { glyph, text } = LIVE[/** @type {keyof typeof LIVE} */ (live.value)];
     return html`<span class="live ${live.value}" role="status"><span aria-hidden="true">${glyph}</span> ${text}</span>`;
+}
+
+/** Says of a fleet whose actions the clock ends that nothing happens to a desktop. */
+function Simulated() {
+    const simulated = useResource("simulated", loadSimulated);
+    const names = simulated.data ?? "";
+    return names !== "" && html`<span class="tag" title=${`The clock ends ${names}: nothing happens to a desktop. The setting actions.driver lets a provider carry them out.`}>Simulated</span>`;
+}
+
+/** The actions that are simulated, in words. @param {AbortSignal} signal @returns {Promise<string>} */
+async function loadSimulated(signal) {
+    if (may("admin")) return (await get("/operator/store", {}, signal)).simulated.join(", ");
+    if (host().kind !== "server") return "";
+    const ready = await (await host().fetch("/readyz", { signal })).text();
+    return /^simulated: the clock ends (.*);/m.exec(ready)?.[1] ?? "";
 }
 
 /** @param {{ shown: string }} properties */
