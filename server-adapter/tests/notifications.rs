@@ -351,7 +351,7 @@ fn failing_webhook_stops_no_other_and_no_request() {
     let webhooks = [
         webhook(&slow, ""),
         format!("[[webhooks]]\nurl = 'http://{nowhere}/'\nsecret_file = 'secret'\n"),
-        webhook(&good, "format = 'slack'"),
+        webhook(&good, "events = ['workspace.*']\nformat = 'slack'"),
     ];
     let place = place_with(&webhooks.concat());
     let mut served = place.serve_with("--quiet --set webhooks.1.timeout=1");
@@ -368,7 +368,10 @@ fn failing_webhook_stops_no_other_and_no_request() {
     assert!(begun.elapsed() < PATIENCE);
     served.wait_for("webhook 2 (http://127.0.0.1:");
     // A webhook that is taken out of the configuration is left alone from then on.
-    configure(&place, &webhook(&good, "format = 'teams'"));
+    configure(
+        &place,
+        &webhook(&good, "events = ['workspace.*']\nformat = 'teams'"),
+    );
     served.signal(Signal::HUP);
     served.wait_for("Of 3 webhooks the first 1 are left.");
     put(&served, &place, "ws-new");
