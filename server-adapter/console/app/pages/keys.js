@@ -67,9 +67,5 @@ function List({ keys, revoke }) {
     return html`<${DataTable} caption="Keys of the ${host().kind === "server" ? "server" : "fleet"}" file="keys" sort="-id" tools=${tools} rows=${rows} rowKey=${(/** @type {Key} */ { id }) => id} columns=${columns} />`;
 }
 
-/** What a key may do less than its scopes allow, in words. @param {Key} key */
-function limits({ actions, filter, destructivePerHour }) {
-    const names = actions?.map((name) => name.replace(/WorkSpace.*$/, "")).join(", ");
-    const parts = [names, filter?.region && `region ${filter.region}`, filter?.directoryId && `directory ${filter.directoryId}`, destructivePerHour != null && `${destructivePerHour} destructive an hour`];
-    return parts.filter(Boolean).join("; ") || "none";
-}
+/** What a key may do less than its scopes allow. @param {Key} key */
+const limits = ({ actions, filter, destructivePerHour }) => [...(actions ?? []), ...Object.values(filter ?? {}), ...(destructivePerHour === null ? [] : [`${destructivePerHour} destructive an hour`])].join(", ");

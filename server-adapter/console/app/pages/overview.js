@@ -1,7 +1,7 @@
 // The fleet in numbers: states, load, what is running, what happened last.
 
-import { get, request } from "../api.js";
-import { ago, bytes, compact, count, decimal, look, percent } from "../format.js";
+import { get } from "../api.js";
+import { ago, count, look, percent } from "../format.js";
 import { Result, actionTitle } from "../parts/audit-words.js";
 import { BarChart } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
@@ -42,16 +42,12 @@ function Empty() {
 
 /** @param {{ fleet: any }} properties */
 function Fleet({ fleet }) {
-    const queueMax = useResource("queue", mostQueued).data;
     return html`<${Attention} /><section class="panel" aria-label="Desktops by state"><${Strip} counts=${fleet.byState} /></section>
         <dl class="figures">
             <${Figure} title="Desktops" to=${href("desktops")}>${count(fleet.workSpaces)}<//>
             <${Figure} title="Reporting"><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <small>in 15 min</small><//><//>
             <${Figure} title="Actions running" to=${href("audit", undefined, { tab: "running" })}>${count(fleet.inTransition)}<//>
             <${Figure} title="On hold" to=${href("holds")}>${count(fleet.onHold)}<//>
-            <${Figure} title="Records/s">${decimal(fleet.recordsPerSecond)}<//>
-            <${Figure} title="Queue" to=${href("store")}>${queueMax === undefined ? count(fleet.queued) : html`<${Gauge} label="Records in the queue" value=${fleet.queued} max=${queueMax} full=${true} text=${`${count(fleet.queued)} of ${count(queueMax)}`}>${count(fleet.queued)} <small>of ${compact(queueMax)}</small><//>`}<//>
-            <${Figure} title="Store" to=${href("store")}>${bytes(fleet.storeBytes)}<//>
         </dl>
         <${Load} />
         <div class="panels wide"><${Worst} /><${Latest} /></div>
@@ -62,9 +58,6 @@ function Fleet({ fleet }) {
         </div>`;
 }
 
-/** @type {Record<string, [tone: string, glyph: string]>} */
-const SEVERITIES = { critical: ["bad", "✖"], warning: ["warn", "△"], info: ["off", "○"] };
-
 /** What is wrong now, the worst first. */
 function Attention() {
     const wrong = useResource("conditions", (signal) => get("/query/conditions", {}, signal), { every: EVERY_MS, on: changes });
@@ -74,23 +67,14 @@ function Attention() {
         <${Loaded} of=${wrong}>${(/** @type {{ rows: import("../../../../wasm/js/types.js").Condition[] }} */ { rows }) => html`
             ${rows.length === 0 && html`<p class="note">Nothing is wrong.</p>`}
             <ul class="conditions">
-                ${rows.map(({ code, severity, since, text, count: number, subjects }) => {
-                    const [tone, glyph] = SEVERITIES[severity] ?? SEVERITIES.info;
-                    const desktops = code.startsWith("Desktops") || code === "FleetSilent" || code === "ActionsFailed";
-                    return html`<li key=${code}>
-                        <span><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${severity}</span> ${text}</span>
-                        <span class="note">${desktops && subjects.map((id) => html`<${DesktopLink} key=${id} id=${id} /> `)}${desktops && (number ?? 0) > subjects.length && `and ${count((number ?? 0) - subjects.length)} more · `}since ${ago(since, now)}</span>
-                    </li>`;
-                })}
+                ${rows.map(
+                    ({ code, severity, since, text, subjects }) => html`<li key=${code}>
+                        <span><span class="state ${severity === "critical" ? "bad" : "warn"}">${severity}</span> ${text}</span>
+                        <span class="note">${/^(Desktops|Fleet)/.test(code) && subjects.map((id) => html`<${DesktopLink} key=${id} id=${id} /> `)}since ${ago(since, now)}</span>
+                    </li>`,
+                )}
             </ul>`}<//>
     </section>`;
-}
-
-/** How many records the queue holds at most. @param {AbortSignal} signal */
-async function mostQueued(signal) {
-    const text = await (await request("GET", "/query/metrics", { signal })).text();
-    const found = /^deskfleet_queue_records_max (\d+)$/m.exec(text);
-    return found === null ? undefined : Number(found[1]);
 }
 
 /** @param {{ title: string, to?: string, children?: any }} properties */

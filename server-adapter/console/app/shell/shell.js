@@ -1,6 +1,6 @@
 // The frame around every page: menu, live state, search, and where errors of a page are shown.
 
-import { get, host } from "../api.js";
+import { host } from "../api.js";
 import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
 import { ActionDialog } from "../parts/action-dialog.js";
@@ -33,7 +33,7 @@ export function Shell() {
             <a class="brand" href=${href("overview")}><img src="app/icon.svg" alt="" width="22" height="22" /> deskfleet</a>
             <span class="place">${host().place}</span>
             <${LiveState} />
-            <${Simulated} />
+            ${host().kind === "server" && html`<${Simulated} />`}
             <button type="button" class="find" onClick=${() => (palette.value = true)}>Search <kbd>Ctrl K</kbd></button>
             <${Settings} />
         </header>
@@ -57,17 +57,9 @@ function LiveState() {
 
 /** Says of a fleet whose actions the clock ends that nothing happens to a desktop. */
 function Simulated() {
-    const simulated = useResource("simulated", loadSimulated);
-    const names = simulated.data ?? "";
-    return names !== "" && html`<span class="tag" title=${`The clock ends ${names}: nothing happens to a desktop. The setting actions.driver lets a provider carry them out.`}>Simulated</span>`;
-}
-
-/** The actions that are simulated, in words. @param {AbortSignal} signal @returns {Promise<string>} */
-async function loadSimulated(signal) {
-    if (may("admin")) return (await get("/operator/store", {}, signal)).simulated.join(", ");
-    if (host().kind !== "server") return "";
-    const ready = await (await host().fetch("/readyz", { signal })).text();
-    return /^simulated: the clock ends (.*);/m.exec(ready)?.[1] ?? "";
+    const ready = useResource("ready", async (signal) => (await host().fetch("/readyz", { signal })).text());
+    const simulated = /^simulated: .*/m.exec(ready.data ?? "");
+    return simulated && html`<span class="tag" title=${simulated[0]}>Simulated</span>`;
 }
 
 /** @param {{ shown: string }} properties */
