@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deskfleet::{Config, Engine, ErrorKind};
+use deskfleet::{Config, Engine, ErrorKind, EventType};
 use deskfleet_tests::damaged_queue::{
     FRAME_HEAD, NOW, beside, builder, damage, filled, frame, ids, is_damaged, post, records,
     reporting, segment,
@@ -119,6 +119,7 @@ fn damaged_block_is_kept_in_a_file_until_a_person_moves_it_away() {
     let events = kept(&engine).unwrap();
     let filed: Vec<_> = events
         .iter()
+        .filter(|event| event.kind == EventType::TelemetryFiled)
         .filter(|event| event.detail.contains("damaged"))
         .collect();
     assert_eq!(filed.len(), 1, "{events:?}");

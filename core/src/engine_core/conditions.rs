@@ -15,6 +15,18 @@ use crate::view::query::conditions::{conditions, seconds_between};
 
 use super::EngineCore;
 
+const DISPLACED: &str = "The files of the store are not where they were opened, and writes are refused: the log says which. Put them back while the server runs.";
+const DAMAGED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which, and what to do.";
+const SHORT_OF_SPACE: &str =
+    "The disk has little more space than telemetry needs: free some, or remove telemetry.";
+const QUEUE_LONG: &str =
+    "Many records are queued: more arrive than are filed, or filing stands still.";
+const NOT_REMOVED: &str = "Nothing too old was removed for more than a day: maintenance does not run, fails, or the clock was set ahead.";
+const CLOCK_BEHIND: &str =
+    "The clock is behind the store: set the clock, and look at how the machine keeps it.";
+const NOT_FILED: &str =
+    "Telemetry cannot be filed and stays in the queue until that is full: the log says why.";
+
 /// Returns what is wrong beside the engine, as the host sees it.
 pub(crate) type HostConditions = dyn Fn() -> Vec<Condition> + Send + Sync;
 
@@ -26,10 +38,10 @@ impl EngineCore {
         let keys: Vec<KeyInfo> = self.store.keys().iter().map(LiveKey::current).collect();
         match conditions(&Fleet::new(self, PAGE_TEXT_BYTES_MAX), &keys) {
             Ok(found) => all.extend(found),
-            Err(error) => all.push(Condition::new(
+            Err(_) => all.push(Condition::new(
                 "StoreUnreadable",
                 Severity::Critical,
-                format!("The store cannot be read: {error}"),
+                "The store cannot be read: the log says why.",
                 now,
             )),
         }
@@ -42,14 +54,18 @@ impl EngineCore {
                 condition.since = condition.since.min(since);
             }
         }
-        all.sort_by(|one, other| {
+        // There are few, and a generic sort would add kilobytes to the WebAssembly module.
+        let mut ordered: Vec<Condition> = Vec::with_capacity(all.len());
+        for condition in all {
             let order = |of: &Condition| (Reverse(of.severity), of.since);
-            order(one)
-                .cmp(&order(other))
-                .then_with(|| one.code.cmp(&other.code))
-        });
-        all.dedup_by(|next, one| next.code == one.code);
-        all
+            if ordered.iter().any(|known| known.code == condition.code) {
+                continue;
+            }
+            let is_before = |known: &Condition| order(known) <= order(&condition);
+            let place = ordered.iter().take_while(|known| is_before(known)).count();
+            ordered.insert(place, condition);
+        }
+        ordered
     }
 
     /// What upkeep saw last; none where that cannot be read.
@@ -61,53 +77,35 @@ impl EngineCore {
     /// What is wrong with the store and its medium.
     fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
         let mut all = Vec::new();
-        let mut add = |code: &str, severity, text: String| {
+        let mut add = |code: &str, severity, text: &str| {
             all.push(Condition::new(code, severity, text, now));
         };
-        let placed = self
-            .store
-            .check_place(true)
-            .and_then(|()| self.store.check_folder());
-        if let Err(error) = placed {
-            let text = format!("The files of the store are not where they were opened: {error}");
-            add("FileDisplaced", Severity::Critical, text);
+        // Whoever reads the fleet may read these texts, so they name no path.
+        let placed = self.store.check_place(true);
+        if placed.and_then(|()| self.store.check_folder()).is_err() {
+            add("FileDisplaced", Severity::Critical, DISPLACED);
         }
-        if let Err(error) = self.store.damage() {
-            let text = format!("A part of the store is damaged, the rest is served: {error}");
-            add("Damaged", Severity::Critical, text);
+        if self.store.damage().is_err() {
+            add("Damaged", Severity::Critical, DAMAGED);
         }
         if let Some(text) = self.refused_for_space() {
-            add("DiskLow", Severity::Critical, text);
+            add("DiskLow", Severity::Critical, &text);
         } else if self.is_short_of_space() {
-            let text = "The disk has little more space than telemetry needs: free some, or remove telemetry."
-                .to_owned();
-            add("DiskLow", Severity::Warning, text);
+            add("DiskLow", Severity::Warning, SHORT_OF_SPACE);
         }
-        if let Some(error) = self.filing_failed() {
-            let text = format!(
-                "Telemetry cannot be filed and stays in the queue until that is full: {error}"
-            );
-            add("FilingFailed", Severity::Critical, text);
+        if self.filing_failed().is_some() {
+            add("FilingFailed", Severity::Critical, NOT_FILED);
         }
         let (queued, most) = (self.store.queued(), self.config.limits.queue_records);
         if queued >= self.config.limits.queue_high_water.min(most) {
-            let text = format!(
-                "{queued} records are queued, {most} at most: more arrive than are filed, or filing stands still."
-            );
-            add("QueueLong", Severity::Warning, text);
+            add("QueueLong", Severity::Warning, QUEUE_LONG);
         }
         if let Some(swept) = self.swept() {
             let behind = seconds_between(swept, now);
             if behind > RETENTION_BEHIND_SECONDS {
-                let text = format!(
-                    "Nothing too old was removed since {swept}: maintenance does not run, fails, or the clock was set ahead."
-                );
-                add("RetentionBehind", Severity::Warning, text);
+                add("RetentionBehind", Severity::Warning, NOT_REMOVED);
             } else if behind < 0 {
-                let text = format!(
-                    "The clock is behind the store, which has seen {swept}: set the clock, and look at how the machine keeps it."
-                );
-                add("ClockBehind", Severity::Warning, text);
+                add("ClockBehind", Severity::Warning, CLOCK_BEHIND);
             }
         }
         all
@@ -128,12 +126,13 @@ impl EngineCore {
         self.watched_at.store(self.now().ticks(), Ordering::Release);
         let now: Vec<NotedCondition> = self.conditions().into_iter().map(noted_of).collect();
         let known = noted::all(&self.store.snapshot()?)?;
-        let codes = |of: &[NotedCondition]| -> Vec<(String, Severity)> {
-            let mut codes: Vec<_> = of.iter().map(|of| (of.code.clone(), of.severity)).collect();
-            codes.sort();
-            codes
+        let is_in = |of: &NotedCondition, others: &[NotedCondition]| {
+            let same =
+                |other: &NotedCondition| (&other.code, other.severity) == (&of.code, of.severity);
+            others.iter().any(same)
         };
-        if codes(&now) == codes(&known) {
+        let is_same = now.len() == known.len() && now.iter().all(|of| is_in(of, &known));
+        if is_same {
             return Ok(());
         }
         match self.run(Maintenance::NoteConditions(now)) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::timestamp::Timestamp;
@@ -178,9 +179,9 @@ pub struct KeyFilter {
 pub(crate) type SecretHash = [u8; 32];
 
 /// An API key without its secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(rename_all = "camelCase"))]
 pub struct KeyInfo {
     /// Number of the key.
     pub id: u64,
@@ -198,12 +199,36 @@ pub struct KeyInfo {
     /// When it was revoked; null: it was not.
     pub revoked: Option<Timestamp>,
     /// What it may do less than its scopes allow.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     pub limits: KeyLimits,
 }
 
+/// Flattening by serde would add kilobytes to the WebAssembly module.
+impl Serialize for KeyInfo {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("KeyInfo", 10)?;
+        members.serialize_field("id", &self.id)?;
+        members.serialize_field("name", &self.name)?;
+        members.serialize_field("scopes", &self.scopes)?;
+        members.serialize_field("created", &self.created)?;
+        members.serialize_field("expires", &self.expires)?;
+        members.serialize_field("lastUsed", &self.last_used)?;
+        members.serialize_field("revoked", &self.revoked)?;
+        self.limits.serialize_fields(&mut members)?;
+        members.end()
+    }
+}
+
+impl KeyLimits {
+    fn serialize_fields<S: SerializeStruct>(&self, members: &mut S) -> Result<(), S::Error> {
+        members.serialize_field("actions", &self.actions)?;
+        members.serialize_field("filter", &self.filter)?;
+        members.serialize_field("destructivePerHour", &self.destructive_per_hour)
+    }
+}
+
 /// The API key of a request, without its secret.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "RequestKey"))]
 pub(crate) struct RequestKey<'k> {
@@ -218,8 +243,21 @@ pub(crate) struct RequestKey<'k> {
     /// When it stops being accepted; null: never.
     expires: Option<Timestamp>,
     /// What it may do less than its scopes allow.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     limits: &'k KeyLimits,
+}
+
+impl Serialize for RequestKey<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("RequestKey", 8)?;
+        members.serialize_field("id", &self.id)?;
+        members.serialize_field("name", self.name)?;
+        members.serialize_field("scopes", &self.scopes)?;
+        members.serialize_field("created", &self.created)?;
+        members.serialize_field("expires", &self.expires)?;
+        self.limits.serialize_fields(&mut members)?;
+        members.end()
+    }
 }
 
 impl<'k> From<&'k KeyInfo> for RequestKey<'k> {

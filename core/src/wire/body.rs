@@ -300,11 +300,14 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
 
 /// No action at all, which the check of the limits refuses, where one is unknown.
 fn limited_actions(names: &[String]) -> Vec<AuditAction> {
-    let actions = names.iter().map(|name| AuditAction::limitable(name));
-    let known: Option<Vec<_>> = actions.collect();
-    let mut known = known.unwrap_or_default();
-    known.sort_unstable();
-    known.dedup();
+    let wanted: Option<Vec<_>> = names
+        .iter()
+        .map(|name| AuditAction::limitable(name))
+        .collect();
+    let wanted = wanted.unwrap_or_default();
+    // In their order, each once.
+    let mut known = AuditAction::LIMITABLE.to_vec();
+    known.retain(|action| wanted.contains(action));
     known
 }
 

@@ -43,6 +43,7 @@ struct Shown {
     severity: String,
     since: Timestamp,
     text: String,
+    count: Option<u64>,
     subjects: Vec<String>,
 }
 
@@ -53,6 +54,7 @@ impl From<Condition> for Shown {
             severity: condition.severity.as_str().to_owned(),
             since: condition.since,
             text: condition.text,
+            count: condition.count,
             subjects: condition.subjects,
         }
     }
@@ -94,6 +96,7 @@ fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure
             severity,
             since,
             text,
+            count,
             subjects,
         } = condition;
         worst = worst.max(match severity.as_str() {
@@ -101,11 +104,15 @@ fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure
             "warning" => 1,
             _ => 0,
         });
-        let about = if subjects.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", subjects.join(", "))
-        };
+        let about = count.map_or_else(String::new, |count| {
+            let named = subjects.join(", ");
+            let more = count.saturating_sub(subjects.len() as u64);
+            match (named.is_empty(), more) {
+                (true, _) => format!(" ({count})"),
+                (false, 0) => format!(" ({count}: {named})"),
+                (false, _) => format!(" ({count}: {named}, ...)"),
+            }
+        });
         data(format_args!(
             "{severity} {code} since {since}: {text}{about}"
         ))?;

@@ -57,7 +57,7 @@ fn conditions() -> Case {
     let page = |rows: &str| {
         format!(r#"{{"rows":[{rows}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}}"#)
     };
-    let broken = r#"{"code":"DesktopsUnhealthy","severity":"warning","since":"2026-11-20T12:00:00Z","text":"2 desktops are UNHEALTHY or ERROR: a recovery reboot, a restore or a rebuild may help.","count":2,"subjects":["ws-1","ws-2"]}"#;
+    let broken = r#"{"code":"DesktopsUnhealthy","severity":"warning","since":"2026-11-20T12:00:00Z","text":"Desktops are UNHEALTHY or ERROR: a recovery reboot, a restore or a rebuild may help.","count":2,"subjects":["ws-1","ws-2"]}"#;
     Case::new("q fleet", "what is wrong")
         .call(get("").gives(page("")))
         .puts([

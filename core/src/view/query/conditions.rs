@@ -3,9 +3,7 @@
 use crate::config::Alerts;
 use crate::domain::keys::is_accepted;
 use crate::error::Result;
-use crate::limits::{
-    CONDITION_SUBJECTS_MAX, KEY_EXPIRES_SECONDS, STALLED_SECONDS, UNATTENDED_SECONDS,
-};
+use crate::limits::{CONDITION_SUBJECTS_MAX, KEY_EXPIRES_SECONDS};
 use crate::model::{AuditAction, AuditResult, Condition, KeyInfo, Severity, State};
 use crate::store::fleet::workspaces;
 use crate::store::fleet::{audit, pending};
@@ -13,9 +11,9 @@ use crate::store::table::Step;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, actions};
 
+use super::Fleet;
 use super::desktops::figures_of;
 use super::startup::{StartupPoint, StartupQuery};
-use super::{Fleet, FleetQuery as _};
 
 const HOUR_SECONDS: i64 = 60 * 60;
 /// A desktop that was silent for longer is not missed: it is idle, or gone.
@@ -24,6 +22,19 @@ const SILENT_MAX_SECONDS: i64 = 7 * 24 * HOUR_SECONDS;
 const LOGONS_MIN: u64 = 5;
 /// The audit rows of the last hour that are examined, newest first.
 const ROWS_EXAMINED_MAX: u64 = 10_000;
+
+// The texts have no figures: the count is beside them, and each text that is put together adds to the WebAssembly module.
+const UNHEALTHY: &str =
+    "Desktops are UNHEALTHY or ERROR: a recovery reboot, a restore or a rebuild may help.";
+const SILENT: &str = "Desktops are AVAILABLE and have sent nothing for longer than alerts.silent_after: the agent or the desktop hangs.";
+const FLEET_SILENT: &str = "Many of the AVAILABLE desktops that report have sent nothing for longer than alerts.silent_after: look at the network, and at the clocks \
+    and keys of the agents, before you look at single desktops.";
+const UNATTENDED: &str = "Actions were not begun by a provider within 15 minutes: start deskfleet-provider, or look at why it waits.";
+const STALLED: &str = "Actions have no end 2 hours after their last attempt began: look at the log of the provider and at the cloud, then complete or fail them.";
+const FAILED: &str = "Actions failed in the last hour: the audit says why.";
+const KEYS_EXPIRE: &str = "API keys expire within 7 days: issue others, and tell who uses them.";
+const LOGONS_SLOW: &str = "One of 20 startups of the last hour took longer than alerts.logon_p95, or alerts.logon_times times as long as in the last 30 days: \
+    /query/startup says which phase, and where.";
 
 /// What is counted for a condition.
 #[derive(Debug, Default)]
@@ -43,12 +54,7 @@ impl Found {
     }
 
     /// The condition, if anything was found.
-    fn condition(
-        self,
-        code: &str,
-        severity: Severity,
-        text: impl Into<String>,
-    ) -> Option<Condition> {
+    fn condition(self, code: &str, severity: Severity, text: &str) -> Option<Condition> {
         let since = self.since?;
         Some(Condition::new(code, severity, text, since).about(self.count, self.subjects))
     }
@@ -61,24 +67,8 @@ pub(crate) fn conditions(fleet: &Fleet<'_>, keys: &[KeyInfo]) -> Result<Vec<Cond
     let mut all = desktops(&reader, alerts)?;
     all.extend(actions_of(&reader)?);
     all.extend(expiring(keys, reader.now));
-    all.extend(logons(fleet, reader.now, alerts)?);
+    all.extend(logons(&reader, alerts)?);
     Ok(all)
-}
-
-/// A time in words: `30 minutes`, `2 hours`.
-fn words(seconds: i64) -> String {
-    let (count, unit) = match seconds {
-        ..120 => (seconds, "second"),
-        120..7200 => (seconds / 60, "minute"),
-        7200..172_800 => (seconds / 3600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural}")
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Desktops that are broken, and those that stopped reporting.
@@ -111,34 +101,15 @@ fn desktops(reader: &Reader, alerts: &Alerts) -> Result<Vec<Condition>> {
         }
         Ok(Step::Continue(()))
     })?;
-    let text = format!(
-        "{} UNHEALTHY or ERROR: a recovery reboot, a restore or a rebuild may help.",
-        are(broken.count, "desktop")
-    );
-    let broken = broken.condition("DesktopsUnhealthy", Severity::Warning, text);
+    let broken = broken.condition("DesktopsUnhealthy", Severity::Warning, UNHEALTHY);
     let percent = u64::from(alerts.silent_percent);
     let is_fleet = silent.count > 1 && silent.count * 100 >= percent * (silent.count + reporting);
-    let (silent_for, of) = (words(silent_after), silent.count + reporting);
     let silent = if is_fleet {
-        let text = format!(
-            "{} of {of} AVAILABLE desktops that report have sent nothing for {silent_for}: look at the network, the clocks and the keys of the agents \
-             before you look at single desktops.",
-            silent.count
-        );
-        silent.condition("FleetSilent", Severity::Critical, text)
+        silent.condition("FleetSilent", Severity::Critical, FLEET_SILENT)
     } else {
-        let text = format!(
-            "{} AVAILABLE and have sent nothing for {silent_for}: the agent or the desktop hangs.",
-            are(silent.count, "desktop")
-        );
-        silent.condition("DesktopsSilent", Severity::Warning, text)
+        silent.condition("DesktopsSilent", Severity::Warning, SILENT)
     };
     Ok(broken.into_iter().chain(silent).collect())
-}
-
-fn are(count: u64, what: &str) -> String {
-    let verb = if count == 1 { "is" } else { "are" };
-    format!("{} {verb}", plural(count, what))
 }
 
 /// Actions that nobody carries out, or that failed.
@@ -165,26 +136,9 @@ fn actions_of(reader: &Reader) -> Result<Vec<Condition>> {
         }
         Ok(Step::Continue(()))
     })?;
-    let text = format!(
-        "{} not begun by a provider within {}: start deskfleet-provider, or look at why it waits.",
-        are(waiting.count, "action"),
-        words(UNATTENDED_SECONDS)
-    );
-    let waiting = waiting.condition("ActionsUnattended", Severity::Warning, text);
-    let text = format!(
-        "{} without an end {} after the last attempt began: look at the log of the provider and at the cloud, then complete or fail them.",
-        are(stalled.count, "action"),
-        words(STALLED_SECONDS)
-    );
-    let stalled = stalled.condition("ActionsStalled", Severity::Warning, text);
-    let text = format!(
-        "{} in the last hour: the audit says why.",
-        match failed.count {
-            1 => "1 action failed".to_owned(),
-            count => format!("{count} actions failed"),
-        }
-    );
-    let failed = failed.condition("ActionsFailed", Severity::Warning, text);
+    let waiting = waiting.condition("ActionsUnattended", Severity::Warning, UNATTENDED);
+    let stalled = stalled.condition("ActionsStalled", Severity::Warning, STALLED);
+    let failed = failed.condition("ActionsFailed", Severity::Warning, FAILED);
     Ok([waiting, stalled, failed].into_iter().flatten().collect())
 }
 
@@ -198,21 +152,12 @@ fn expiring(keys: &[KeyInfo], now: Timestamp) -> Option<Condition> {
             found.add(begins, || key.name.clone());
         }
     }
-    let verb = if found.count == 1 {
-        "expires"
-    } else {
-        "expire"
-    };
-    let text = format!(
-        "{} {verb} within {}: issue another, and tell who uses it.",
-        plural(found.count, "API key"),
-        words(KEY_EXPIRES_SECONDS)
-    );
-    found.condition("KeysExpire", Severity::Warning, text)
+    found.condition("KeysExpire", Severity::Warning, KEYS_EXPIRE)
 }
 
 /// Logons that take longer than the bound, or than the fleet is used to.
-fn logons(fleet: &Fleet<'_>, now: Timestamp, alerts: &Alerts) -> Result<Option<Condition>> {
+fn logons(reader: &Reader, alerts: &Alerts) -> Result<Option<Condition>> {
+    let now = reader.now;
     let bound = i64::try_from(alerts.logon_p95.as_millis()).unwrap_or(i64::MAX);
     let times = i64::from(alerts.logon_times);
     if bound == 0 && times == 0 {
@@ -224,7 +169,7 @@ fn logons(fleet: &Fleet<'_>, now: Timestamp, alerts: &Alerts) -> Result<Option<C
             step: Some(std::time::Duration::from_secs(seconds.unsigned_abs())),
             ..StartupQuery::default()
         };
-        let points = query.answer(fleet)?.points.rows;
+        let points = query.answer_of_filed(reader)?.points.rows;
         // The range may touch two steps.
         let most = points.into_iter().max_by_key(|point| point.count);
         Ok(most.filter(|point| point.count >= LOGONS_MIN))
@@ -233,10 +178,7 @@ fn logons(fleet: &Fleet<'_>, now: Timestamp, alerts: &Alerts) -> Result<Option<C
         return Ok(None);
     };
     let p95 = hour.total.p95.unwrap_or_default();
-    let seconds = |ms: i64| format!("{} s", (ms + 500) / 1000);
-    let why = if bound > 0 && p95 > bound {
-        format!("more than {} (alerts.logon_p95)", seconds(bound))
-    } else {
+    if bound == 0 || p95 <= bound {
         if times == 0 {
             return Ok(None);
         }
@@ -245,13 +187,8 @@ fn logons(fleet: &Fleet<'_>, now: Timestamp, alerts: &Alerts) -> Result<Option<C
         if usual == 0 || p95 <= usual.saturating_mul(times) {
             return Ok(None);
         }
-        format!("{} in the last 30 days", seconds(usual))
-    };
-    let text = format!(
-        "One of 20 startups of the last hour took {} or longer, {why}: /query/startup says which phase, and where.",
-        seconds(p95)
-    );
-    let condition = Condition::new("LogonsSlow", Severity::Warning, text, now);
+    }
+    let condition = Condition::new("LogonsSlow", Severity::Warning, LOGONS_SLOW, now);
     Ok(Some(condition.about(hour.count, Vec::new())))
 }
 

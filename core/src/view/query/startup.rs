@@ -189,6 +189,13 @@ impl FleetQuery for StartupQuery {
     }
 }
 
+impl StartupQuery {
+    /// The same of what is filed already, without filing what is queued.
+    pub(super) fn answer_of_filed(&self, reader: &Reader) -> Result<StartupReport> {
+        startups(reader, self)
+    }
+}
+
 impl Ask for StartupQuery {
     const QUESTION: Question = Question::Startup;
     const COLUMNS: &'static [Column] = StartupPoint::COLUMNS;

@@ -68,8 +68,8 @@ function Attention() {
             ${rows.length === 0 && html`<p class="note">Nothing is wrong.</p>`}
             <ul class="conditions">
                 ${rows.map(
-                    ({ code, severity, since, text, subjects }) => html`<li key=${code}>
-                        <span><span class="state ${severity === "critical" ? "bad" : "warn"}">${severity}</span> ${text}</span>
+                    ({ code, severity, since, text, count: number, subjects }) => html`<li key=${code}>
+                        <span><span class="state ${severity === "critical" ? "bad" : "warn"}">${severity}</span> ${text} ${(number ?? 0) > 1 ? `(${count(number)})` : ""}</span>
                         <span class="note">${/^(Desktops|Fleet)/.test(code) && subjects.map((id) => html`<${DesktopLink} key=${id} id=${id} /> `)}since ${ago(since, now)}</span>
                     </li>`,
                 )}
