@@ -168,10 +168,10 @@ settings! {
     pub struct Alerts {
         /// How often upkeep looks for conditions, and writes events of those that were raised or cleared. 0: never.
         pub every: Duration = Duration::from_secs(60), Time(0, ACTION_MS_MAX);
-        /// How long an `AVAILABLE` desktop that used to report may be silent. 0: for ever.
+        /// How long an `AVAILABLE` desktop that reported within a day may be silent. 0: for ever.
         pub silent_after: Duration = Duration::from_secs(1800), Time(0, ACTION_MS_MAX);
         /// The share of the desktops that report, in percent, from which on their silence is one of the fleet.
-        pub silent_percent: u16 = 20, Count(1, 100);
+        pub silent_percent: u16 = 50, Count(1, 100);
         /// The 95th percentile of the startups of an hour above which they are slow. 0: none.
         pub logon_p95: Duration = Duration::from_secs(120), Time(0, ACTION_MS_MAX);
         /// How many times that of the last 30 days it is above which they are slow. 0: never.

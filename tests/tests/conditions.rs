@@ -172,8 +172,8 @@ fn silence_of_few_is_theirs_and_of_many_is_the_fleets() {
         "{}",
         silent.text
     );
-    // After a week they are not missed any more.
-    fleet.pass(8 * 24 * 3600);
+    // After a day they are not missed any more.
+    fleet.pass(25 * 3600);
     let wrong = fleet.wrong();
     assert!(
         !wrong.iter().any(|code| code.contains("Silent")),

@@ -16,8 +16,8 @@ use super::desktops::figures_of;
 use super::startup::{StartupPoint, StartupQuery};
 
 const HOUR_SECONDS: i64 = 60 * 60;
-/// A desktop that was silent for longer is not missed: it is idle, or gone.
-const SILENT_MAX_SECONDS: i64 = 7 * 24 * HOUR_SECONDS;
+/// A desktop that was silent for longer is not missed: nobody uses it, or its agent was removed.
+const SILENT_MAX_SECONDS: i64 = 24 * HOUR_SECONDS;
 /// The most recent logons that say something of the fleet, at least.
 const LOGONS_MIN: u64 = 5;
 /// The audit rows of the last hour that are examined, newest first.
