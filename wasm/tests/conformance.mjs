@@ -91,7 +91,7 @@ function compared({ request, answer }, engine) {
 /** A response without the length of the store, which depends on the storage, and without the free space, of which JavaScript's integers are too short. */
 function withoutSize({ status, headers, body }) {
     const text = new TextDecoder().decode(bytesOf(body));
-    return JSON.stringify([status, headers, text.replace(/("storeBytes":|deskfleet_(?:store|disk_free)_bytes )\d+/g, "$1")]);
+    return JSON.stringify([status, headers, text.replace(/("(?:storeBytes|freeBytes|bytes)":|deskfleet_(?:store|disk_free)_bytes )\d+/g, "$1")]);
 }
 
 function shown({ status, headers, body }) {
