@@ -168,7 +168,7 @@ settings! {
     pub struct Alerts {
         /// How often upkeep looks for conditions, and writes events of those that were raised or cleared. 0: never.
         pub every: Duration = Duration::from_secs(60), Time(0, ACTION_MS_MAX);
-        /// How long an `AVAILABLE` desktop that reported within a day may be silent. 0: for ever.
+        /// How long an `AVAILABLE` desktop that reported within a week may be silent. 0: for ever.
         pub silent_after: Duration = Duration::from_secs(1800), Time(0, ACTION_MS_MAX);
         /// The share of the desktops that report, in percent, from which on their silence is one of the fleet.
         pub silent_percent: u16 = 50, Count(1, 100);

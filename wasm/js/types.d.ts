@@ -241,7 +241,7 @@ export interface Condition {
     text: string;
     /** How many desktops, actions or keys it is about; null where it is about none. */
     count: number | null;
-    /** The first ten of them: ids of workspaces, numbers of actions, names of keys. */
+    /** The first ten of them: ids of workspaces, numbers of actions. Keys are not named. */
     subjects: string[];
 }
 

@@ -64,9 +64,9 @@ test("preview_tells_what_an_action_would_do_and_changes_nothing", async () => {
     const engine = await withFleet();
     const { rows } = await engine.query.preview({ action: "RebootWorkSpace", workSpaceIds: ["ws-1", "ws-2", "ws-0"] });
     assert.deepEqual(rows, [
-        { workSpaceId: "ws-1", outcome: "Accepted", code: null, state: "AVAILABLE", wouldBecome: "REBOOTING" },
-        { workSpaceId: "ws-2", outcome: "Refused", code: "InvalidResourceState", state: "STOPPED", wouldBecome: null },
-        { workSpaceId: "ws-0", outcome: "Refused", code: "WorkSpaceNotFound", state: null, wouldBecome: null },
+        { workSpaceId: "ws-1", outcome: "Accepted", code: null, state: "AVAILABLE", wouldBecome: "REBOOTING", simulated: true },
+        { workSpaceId: "ws-2", outcome: "Refused", code: "InvalidResourceState", state: "STOPPED", wouldBecome: null, simulated: true },
+        { workSpaceId: "ws-0", outcome: "Refused", code: "WorkSpaceNotFound", state: null, wouldBecome: null, simulated: true },
     ]);
     assert.deepEqual(await engine.pendingActions(), []);
     await assert.rejects(engine.query.preview({ action: "Reboot", workSpaceIds: ["ws-1"] }), { code: "InvalidParameter", parameter: "body" });

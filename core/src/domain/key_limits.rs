@@ -40,6 +40,17 @@ pub(crate) fn check(limits: &KeyLimits) -> Result<(), Violation> {
             let message = format!("The field {field} must have 1 to {TEXT_MAX} characters.");
             return violation(field, message);
         }
+        // Lists take what follows, and select nothing or too much by it; a key would be limited to something else than was meant.
+        let excluded = text.strip_prefix("ne.");
+        let one = excluded.unwrap_or(text);
+        let is_list = text.starts_with("in.");
+        let has_space = text.split(',').any(|value| value.trim() != value);
+        if one.is_empty() || has_space || (!is_list && one.contains(',')) {
+            let message = format!(
+                "The field {field} must be a value, in.A,B without spaces, or ne.A with one value."
+            );
+            return violation(field, message);
+        }
         if let Err(error) = term(name, text) {
             return violation(field, error.context().to_owned());
         }
@@ -82,11 +93,9 @@ pub(crate) fn allow_workspace(
         ("directoryId", &filter.directory_id, directory_id),
     ] {
         let Some(wanted) = wanted else { continue };
-        if !term(name, wanted)?.accepts(value) {
-            let value = value.map_or_else(|| "none".to_owned(), |value| format!("'{value}'"));
-            let message = format!(
-                "The API key is limited to WorkSpaces with {name} {wanted}; that of this one is {value}."
-            );
+        // A workspace without a value may be anywhere.
+        if value.is_none() || !term(name, wanted)?.accepts(value) {
+            let message = format!("The API key is limited to WorkSpaces with {name} {wanted}.");
             return Err(EngineError::new(ErrorKind::InsufficientScope, message));
         }
     }
@@ -125,7 +134,7 @@ mod tests {
             ),
             (filtered(Some("eu-west-1"), None), None, None, false),
             (filtered(Some("in.a,b"), None), Some("B"), None, true),
-            (filtered(Some("ne.a"), None), None, None, true),
+            (filtered(Some("ne.a"), None), None, None, false),
             (filtered(Some("ne.a"), None), Some("A"), None, false),
             (filtered(None, Some("d-1")), None, Some("d-1"), true),
             (
@@ -157,6 +166,8 @@ mod tests {
             (filtered(None, None), "filter"),
             (filtered(Some(""), None), "filter.region"),
             (filtered(Some("in."), None), "filter.region"),
+            (filtered(Some("ne."), None), "filter.region"),
+            (filtered(Some("ne.a,b"), None), "filter.region"),
             (filtered(None, Some(&"x".repeat(257))), "filter.directoryId"),
         ] {
             let refused = check(&limits).map_err(|violation| violation.field);

@@ -15,8 +15,11 @@ use crate::view::query::conditions::{conditions, seconds_between};
 
 use super::EngineCore;
 
+/// How far clocks that are well may differ.
+const CLOCK_TOLERANCE_SECONDS: i64 = 60;
 const DISPLACED: &str = "The files of the store are not where they were opened, and writes are refused: the log says which. Put them back while the server runs.";
 const DAMAGED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which, and what to do.";
+const UNREADABLE: &str = "StoreUnreadable";
 const SHORT_OF_SPACE: &str =
     "The disk has little more space than telemetry needs: free some, or remove telemetry.";
 const QUEUE_LONG: &str =
@@ -37,9 +40,15 @@ impl EngineCore {
         let mut all = self.conditions_of_store(now);
         let keys: Vec<KeyInfo> = self.store.keys().iter().map(LiveKey::current).collect();
         match conditions(&Fleet::new(self, PAGE_TEXT_BYTES_MAX), &keys) {
-            Ok(found) => all.extend(found),
+            Ok(mut found) => {
+                // Records that are not filed are not seen.
+                if self.filing_failed().is_some() {
+                    found.retain(|condition| !condition.code.ends_with("Silent"));
+                }
+                all.extend(found);
+            }
             Err(_) => all.push(Condition::new(
-                "StoreUnreadable",
+                UNREADABLE,
                 Severity::Critical,
                 "The store cannot be read: the log says why.",
                 now,
@@ -68,8 +77,11 @@ impl EngineCore {
         ordered
     }
 
-    /// What upkeep saw last; none where that cannot be read.
+    /// What upkeep saw last; none where it does not look, or that cannot be read.
     pub(crate) fn noted_conditions(&self) -> Vec<NotedCondition> {
+        if self.config.alerts.every.is_zero() || self.store.is_read_only() {
+            return Vec::new();
+        }
         let known = self.store.snapshot().and_then(|read| noted::all(&read));
         known.unwrap_or_default()
     }
@@ -104,7 +116,7 @@ impl EngineCore {
             let behind = seconds_between(swept, now);
             if behind > RETENTION_BEHIND_SECONDS {
                 add("RetentionBehind", Severity::Warning, NOT_REMOVED);
-            } else if behind < 0 {
+            } else if behind < -CLOCK_TOLERANCE_SECONDS {
                 add("ClockBehind", Severity::Warning, CLOCK_BEHIND);
             }
         }
@@ -125,10 +137,15 @@ impl EngineCore {
         }
         self.watched_at.store(self.now().ticks(), Ordering::Release);
         let now: Vec<NotedCondition> = self.conditions().into_iter().map(noted_of).collect();
-        let known = noted::all(&self.store.snapshot()?)?;
+        if now.iter().any(|condition| condition.code == UNREADABLE) {
+            // What was wrong with the fleet is not known to be over.
+            return Ok(());
+        }
+        let known = self.noted_conditions();
         let is_in = |of: &NotedCondition, others: &[NotedCondition]| {
-            let same =
-                |other: &NotedCondition| (&other.code, other.severity) == (&of.code, of.severity);
+            let same = |other: &NotedCondition| {
+                (&other.code, other.severity, other.count) == (&of.code, of.severity, of.count)
+            };
             others.iter().any(same)
         };
         let is_same = now.len() == known.len() && now.iter().all(|of| is_in(of, &known));

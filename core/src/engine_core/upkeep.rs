@@ -207,6 +207,9 @@ impl EngineCore {
         self.check_place()?;
         self.keep_reserve_reported();
         let maintained = self.take_all_steps(go_on);
+        // Also where a step failed: that is when somebody has to hear of it.
+        let watched = self.watch_conditions();
+        let maintained = maintained.and(watched);
         if let Err(error) = &maintained {
             self.store.note_damage(error);
         }
@@ -237,7 +240,6 @@ impl EngineCore {
         } else if self.has_space_for_segments() && !self.store.is_read_only() {
             unless_refused(self.store.make_segments_ready())?;
         }
-        unless_refused(self.watch_conditions())?;
         filed.and(refused)
     }
 

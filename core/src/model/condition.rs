@@ -60,7 +60,7 @@ row! {
         text: String = "text",
         /// How many desktops, actions or keys it is about; null where it is about none.
         count: Option<u64> = "count",
-        /// The first ten of them: ids of workspaces, numbers of actions, names of keys.
+        /// The first ten of them: ids of workspaces, numbers of actions. Keys are not named.
         subjects: Vec<String> = "subjects",
     }
 }

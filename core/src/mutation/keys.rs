@@ -158,9 +158,10 @@ impl Context<'_, '_> {
             return Ok(Ok(()));
         };
         let hour = Destructive::get(self.tables, id)?;
-        // A clock that was set back begins a new hour.
+        // Nodes' clocks differ by a little; a clock that was set back by more begins a new hour.
         let is_current = |hour: &Destructive| {
-            (hour.since..hour.since.plus_seconds(HOUR_SECONDS)).contains(&self.now)
+            let begun = hour.since.plus_seconds(-HOUR_SECONDS);
+            (begun..hour.since.plus_seconds(HOUR_SECONDS)).contains(&self.now)
         };
         let new = Destructive {
             since: self.now,

@@ -47,14 +47,15 @@ impl Mutation for Maintenance {
 
     fn class(&self) -> WriteClass {
         match self {
-            Self::Settle(_) | Self::NoteCopy | Self::NoteConditions(_) => WriteClass::Fleet,
+            Self::Settle(_) | Self::NoteCopy => WriteClass::Fleet,
             Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
             | Self::DropDerived(..)
             | Self::RemoveFiled
             | Self::DropAudit(..)
-            | Self::DropEvents(_) => WriteClass::Essential,
+            | Self::DropEvents(_)
+            | Self::NoteConditions(_) => WriteClass::Essential,
         }
     }
 
@@ -132,7 +133,8 @@ impl Context<'_, '_> {
     }
 
     fn note_conditions(&mut self, mut now: Vec<NotedCondition>) -> Result<()> {
-        let known = noted::all(self.tables)?;
+        // A value that is damaged is written anew.
+        let known = noted::all(self.tables).unwrap_or_default();
         for condition in &mut now {
             match known.iter().find(|known| known.code == condition.code) {
                 Some(known) => {

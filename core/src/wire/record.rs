@@ -77,7 +77,13 @@ fn read_member(tokens: &mut Tokens<'_>, member: &mut Member<'_>) -> Read<()> {
         Member::Object(fields, is_there) => {
             let specs = fields.specs();
             let mut values = [const { None }; FIELDS_MAX];
-            object(tokens, specs, &mut values, 2)?;
+            // A misspelled member would be a condition that does not hold.
+            let unknown: OtherMember<'_> = &mut |name, _, tokens| {
+                let known: Vec<_> = specs.iter().map(|spec| spec.name).collect();
+                let message = format!("there is no member {name}, only {}", known.join(", "));
+                Some(Err(tokens.error(message)))
+            };
+            object_and_others(tokens, specs, &mut values, 2, unknown)?;
             store(values, *fields);
             **is_there = true;
         }

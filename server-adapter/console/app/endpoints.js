@@ -29,6 +29,7 @@ POST /api/Stats/PostStartupMetrics Post startup timings
 POST /api/Stats/PostProcesses Post a process report
  {"instanceId":"{workSpId}","username":"{username}","processes":[{"processName":"excel","processorUsage":12.5,"memoryUsage":310.2,"processCount":1}]}
 Query
+GET /query/conditions List what is wrong now
 GET /query/key Read the key of the request
 GET /query/fleet The fleet in numbers
 GET /query/workspaces?state=in.AVAILABLE,UNHEALTHY&sort=-cpu&limit=5 Query workspaces as rows
@@ -71,6 +72,7 @@ POST /operator/actions/{id}/complete Complete an action
 POST /operator/actions/{id}/fail Fail an action
  {"state":"UNHEALTHY","detail":"The host did not come back within 5 minutes."}
 GET /operator/audit?result=Refused&limit=5 List the audit by filter
+GET /operator/store Get the state of the store
 GET /operator/keys List the API keys
 POST /operator/keys Issue an API key
  {"name":"example","scopes":["read"]}

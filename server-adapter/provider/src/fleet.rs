@@ -176,8 +176,12 @@ impl Fleet {
         struct Store {
             simulated: Vec<String>,
         }
-        let store: Store = self.get("/operator/store")?;
-        Ok(store.simulated)
+        match self.get::<Store>("/operator/store") {
+            Ok(store) => Ok(store.simulated),
+            // An older server does not say it.
+            Err(Refusal::Problem { status: 404, .. }) => Ok(Vec::new()),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     fn outbox(&self) -> Result<Vec<Pending>, Refusal> {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use deskfleet::{AuditAction, KeyFilter, KeyLimits, NewKey, Scope, Timestamp};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::configuration::{Configuration, Overrides};
 use super::failure::Failure;
@@ -200,7 +200,19 @@ fn issue(args: &IssueArgs, configuration: &Configuration) -> Result<(), Failure>
     let (issued, engine) = if let Some(client) = args.server.client()? {
         let body = client.post_json(PATH, &json!(key))?;
         let failed = |error| Failure::caused("the server's response is not that of a key", &error);
-        (serde_json::from_slice(&body).map_err(failed)?, None)
+        let issued: Issued = serde_json::from_slice(&body).map_err(failed)?;
+        let limits: Value = serde_json::from_slice(&body).map_err(failed)?;
+        let wanted = json!(key);
+        let members = ["actions", "filter", "destructivePerHour"];
+        let has_all = |name: &&str| {
+            limits.get(name).unwrap_or(&Value::Null) == wanted.get(name).unwrap_or(&Value::Null)
+        };
+        if !members.iter().all(has_all) {
+            client.delete(&format!("{PATH}/{}", issued.id))?;
+            let message = "the server knows no such limits: it is older than this command; the key was revoked";
+            return Err(Failure(message.to_owned()));
+        }
+        (issued, None)
     } else {
         let file = file(configuration)?;
         let is_new = !file.exists();

@@ -118,7 +118,7 @@ fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure
         ))?;
     }
     if all.is_empty() {
-        say!("Nothing is wrong.");
+        data("ok: nothing is wrong")?;
     }
     Ok(worst)
 }

@@ -70,8 +70,8 @@ impl Metrics {
                 now,
             ));
         }
-        if let Some(at) =
-            moment(&observed.refused_at).filter(|at| now < at.plus_seconds(REFUSED_SECONDS))
+        if let Some(at) = moment(&observed.refused_at)
+            .filter(|at| (*at..at.plus_seconds(REFUSED_SECONDS)).contains(&now))
         {
             let text = "Connections or requests are refused for want of room: deskfleet_connections_refused_total says why, and the log whose they are. \
                         Give the server more connections, or make the clients send fewer.";
@@ -110,12 +110,7 @@ impl Metrics {
         all.retain(|state| state.failing_since.is_some());
         let since = all.iter().filter_map(|state| state.failing_since).min()?;
         let names: Vec<_> = all.iter().map(|state| state.receiver.label()).collect();
-        let why = all.iter().find_map(|state| state.last_error.clone());
-        let text = format!(
-            "What is sent to {} is not taken: {}. Events are kept and sent again.",
-            names.join(", "),
-            why.unwrap_or_default()
-        );
+        let text = "What is sent to receivers is not taken, and is sent again: the log says why.";
         let condition = Condition::new("ReceiversFailing", Severity::Warning, text, since);
         Some(condition.about(names.len() as u64, names))
     }
@@ -128,10 +123,12 @@ fn backup_condition(
 ) -> Option<Condition> {
     let old = every.map_or(BACKUP_OLD, |every| BACKUP_OLD.max(every.saturating_mul(2)));
     let old = i64::try_from(old.as_secs()).unwrap_or(i64::MAX);
-    let why = state.last_error.as_ref();
-    let why = why.map_or_else(String::new, |error| {
-        format!(" The last attempt failed: {error}.")
-    });
+    // Who may read the fleet may not learn the paths of an error.
+    let why = if state.last_error.is_some() {
+        " The last attempt failed: the log says why."
+    } else {
+        ""
+    };
     let (text, since) = match state.last_ok {
         Some(last) if now < last.plus_seconds(old) => return None,
         Some(last) => {

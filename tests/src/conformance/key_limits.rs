@@ -175,6 +175,18 @@ fn wrong() -> Case {
         ))
         .call(wrong(r#""filter":{}"#, "$.filter"))
         .call(wrong(r#""filter":{"colour":"red"}"#, "$.filter"))
+        .call(wrong(
+            r#""filter":{"region":"eu","directory":"d-1"}"#,
+            "$.filter",
+        ))
+        .call(wrong(
+            r#""filter":{"region":"eu-1,eu-2"}"#,
+            "$.filter.region",
+        ))
+        .call(wrong(
+            r#""filter":{"region":"in.eu-1, eu-2"}"#,
+            "$.filter.region",
+        ))
         .call(wrong(r#""filter":[]"#, "$.filter"))
         .call(wrong(r#""filter":{"region":5}"#, "$.filter.region"))
         .call(wrong(r#""filter":{"region":"in."}"#, "$.filter.region"))

@@ -23,7 +23,7 @@ consoleTest("overview_shows_the_fleet_and_follows_it", async ({ page, load, requ
     await page.waitForSelector(".live.live");
     await request("POST", "/api/Actions/StartWorkSpace", { query: { workSpaceId: "ws-000", requester: "Ada" } });
     await page.waitForFunction(() => /Starting\s*1/.test(document.querySelector(".legend").textContent));
-    await page.waitForFunction(() => /Start ws-000/.test(document.querySelector(".latest").textContent));
+    await page.waitForFunction(() => /Start ws-000/.test(document.querySelector("main").textContent));
     for (const theme of ["light", "dark"]) await passesAxe(theme);
 });
 

@@ -17,10 +17,10 @@ use super::startup::{StartupPoint, StartupQuery};
 
 const HOUR_SECONDS: i64 = 60 * 60;
 /// A desktop that was silent for longer is not missed: nobody uses it, or its agent was removed.
-const SILENT_MAX_SECONDS: i64 = 24 * HOUR_SECONDS;
+const SILENT_MAX_SECONDS: i64 = 7 * 24 * HOUR_SECONDS;
 /// The most recent logons that say something of the fleet, at least.
 const LOGONS_MIN: u64 = 5;
-/// The audit rows of the last hour that are examined, newest first.
+/// The audit rows that are examined, newest first.
 const ROWS_EXAMINED_MAX: u64 = 10_000;
 
 // The texts have no figures: the count is beside them, and each text that is put together adds to the WebAssembly module.
@@ -123,16 +123,20 @@ fn actions_of(reader: &Reader) -> Result<Vec<Condition>> {
         }
         Ok(Step::Continue(()))
     })?;
-    let hour = reader.now.plus_seconds(-HOUR_SECONDS);
+    // A row has the time of its request, and an action may take hours to fail.
+    let [hour, day] = [1, 24].map(|hours| reader.now.plus_seconds(-hours * HOUR_SECONDS));
     let mut examined = 0;
     audit::scan_before(&reader.snapshot, None, &mut |row| {
         examined += 1;
-        if row.time < hour || examined > ROWS_EXAMINED_MAX {
+        if row.time < day || examined > ROWS_EXAMINED_MAX {
             return Ok(Step::Break(()));
         }
         let is_action = matches!(row.action, AuditAction::Lifecycle(_));
         if is_action && row.result == AuditResult::Failed {
-            failed.add(row.time, || row.workspace_id.unwrap_or_default().to_owned());
+            let row = row.entry()?;
+            if let Some(ended) = row.completed_time.filter(|ended| *ended >= hour) {
+                failed.add(ended, || row.workspace_id.unwrap_or_default());
+            }
         }
         Ok(Step::Continue(()))
     })?;
@@ -149,9 +153,11 @@ fn expiring(keys: &[KeyInfo], now: Timestamp) -> Option<Condition> {
         let begins = key.expires.map(|at| at.plus_seconds(-KEY_EXPIRES_SECONDS));
         // A key that was issued for less was meant so.
         if let Some(begins) = begins.filter(|at| *at <= now && key.created < *at) {
-            found.add(begins, || key.name.clone());
+            found.add(begins, String::new);
         }
     }
+    // Who may read the fleet may not list the keys.
+    found.subjects.clear();
     found.condition("KeysExpire", Severity::Warning, KEYS_EXPIRE)
 }
 

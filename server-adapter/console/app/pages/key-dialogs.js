@@ -18,7 +18,7 @@ const SCOPES = {
     act: "Act on desktops: reboot, start, rebuild, terminate and the like",
     admin: "Everything: import, holds, keys, the whole audit; includes read and act",
     ingest: "Post telemetry, where the server asks for a key; nothing else",
-    audit: "Read the audit and the holds; nothing else",
+    audit: "The audit and the holds; nothing else",
 };
 const DAY_MS = 86_400_000;
 const LIVES = { 0.5: "12 hours", 30: "30 days", 90: "90 days", 365: "A year", "": "Never" };

@@ -68,4 +68,4 @@ function List({ keys, revoke }) {
 }
 
 /** What a key may do less than its scopes allow. @param {Key} key */
-const limits = ({ actions, filter, destructivePerHour }) => [...(actions ?? []), ...Object.values(filter ?? {}), ...(destructivePerHour === null ? [] : [`${destructivePerHour} destructive an hour`])].join(", ");
+const limits = ({ actions, filter, destructivePerHour }) => [actions, Object.values(filter ?? {}), destructivePerHour === null ? [] : `${destructivePerHour}/h`].flat().filter(Boolean).join(", ");

@@ -60,16 +60,16 @@ function Fleet({ fleet }) {
 
 /** What is wrong now, the worst first. */
 function Attention() {
-    const wrong = useResource("conditions", (signal) => get("/query/conditions", {}, signal), { every: EVERY_MS, on: changes });
+    const wrong = useResource("conditions", (signal) => get("/query/conditions", {}, signal), { every: EVERY_MS });
     const now = Date.now();
     return html`<section class="panel">
         <h2>Needs attention</h2>
         <${Loaded} of=${wrong}>${(/** @type {{ rows: import("../../../../wasm/js/types.js").Condition[] }} */ { rows }) => html`
-            ${rows.length === 0 && html`<p class="note">Nothing is wrong.</p>`}
-            <ul class="conditions">
+            ${rows.length === 0 && "Nothing."}
+            <ul class="latest">
                 ${rows.map(
                     ({ code, severity, since, text, count: number, subjects }) => html`<li key=${code}>
-                        <span><span class="state ${severity === "critical" ? "bad" : "warn"}">${severity}</span> ${text} ${(number ?? 0) > 1 ? `(${count(number)})` : ""}</span>
+                        <span><span class="state ${severity === "critical" ? "bad" : "warn"}">${severity}</span> ${text} ${number && `(${number})`}</span>
                         <span class="note">${/^(Desktops|Fleet)/.test(code) && subjects.map((id) => html`<${DesktopLink} key=${id} id=${id} /> `)}since ${ago(since, now)}</span>
                     </li>`,
                 )}

@@ -120,9 +120,8 @@ function Confirm({ action, previewed, begin }) {
         if (!removes) requester.value = who.trim();
         begin(chosen.map(({ workSpaceId }) => workSpaceId));
     };
-    const simulated = previewed.some((outcome) => outcome.simulated);
     return html`<form class="action-form" onSubmit=${submit}>
-        ${simulated && html`<p class="problem">Simulated: the clock ends this action, and nothing happens to a desktop.</p>`}
+        ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case that has changed by then</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}

@@ -26,7 +26,7 @@ const OUTCOMES = {
     OperationInProgress: ["busy", "◔", "with an action in progress"],
     InvalidResourceState: ["warn", "△", "in a state or running mode that does not allow it"],
     UnsupportedConfiguration: ["warn", "△", "that cannot change to this type"],
-    InsufficientScope: ["warn", "△", "that this key may not act on"],
+    InsufficientScope: ["warn", "△", "that the key excludes"],
     WorkSpaceNotFound: ["off", "◌", "that no longer exist"],
     NotSent: ["off", "◌", "not sent"],
     Offline: ["bad", "✖", "done or not: no response arrived"],
