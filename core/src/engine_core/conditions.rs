@@ -92,7 +92,7 @@ impl EngineCore {
         let mut add = |code: &str, severity, text: &str| {
             all.push(Condition::new(code, severity, text, now));
         };
-        // Whoever reads the fleet may read these texts, so they name no path.
+        // Callers with the scope read see these texts, so they name no path.
         let placed = self.store.check_place(true);
         if placed.and_then(|()| self.store.check_folder()).is_err() {
             add("FileDisplaced", Severity::Critical, DISPLACED);
