@@ -2,7 +2,7 @@
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{TERM_VALUES_MAX, TEXT_MAX};
-use crate::model::{AuditAction, KeyFilter, KeyLimits};
+use crate::model::{AuditAction, KeyFilter, KeyLimits, Workspace};
 
 use super::term::{Term, Wanted};
 use super::validation::Violation;
@@ -79,8 +79,15 @@ pub(crate) fn allow_action(limits: &KeyLimits, action: AuditAction) -> Result<()
     Err(EngineError::new(ErrorKind::InsufficientScope, message))
 }
 
+/// Refuses an action on a workspace that the limits exclude.
+pub(crate) fn allow(limits: &KeyLimits, action: AuditAction, workspace: &Workspace) -> Result<()> {
+    allow_action(limits, action)?;
+    let (region, directory_id) = (&workspace.region, &workspace.directory_id);
+    allow_workspace(limits, region.as_deref(), directory_id.as_deref())
+}
+
 /// Refuses a workspace, of this region and directory, that the limits exclude.
-pub(crate) fn allow_workspace(
+fn allow_workspace(
     limits: &KeyLimits,
     region: Option<&str>,
     directory_id: Option<&str>,

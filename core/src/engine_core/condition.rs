@@ -121,6 +121,12 @@ impl EngineCore {
         }
     }
 
+    /// What is refused for want of space, if anything is.
+    pub(super) fn refused_for_space(&self) -> Option<String> {
+        let SpaceLeft { bytes, min } = self.space_left();
+        WriteClass::refused_with(bytes, min)
+    }
+
     /// Creates a missing reserve if there is space for it beside filing. Without reports of free space all writes may take
     /// everything, and there is no reserve.
     pub(super) fn keep_reserve(&self) -> Result<()> {
@@ -224,8 +230,7 @@ impl EngineCore {
     pub(crate) fn ready(&self) -> Result<()> {
         self.store.check_place(true)?;
         self.store.check_folder()?;
-        let SpaceLeft { bytes, min } = self.space_left();
-        if let Some(message) = WriteClass::refused_with(bytes, min) {
+        if let Some(message) = self.refused_for_space() {
             return Err(EngineError::new(ErrorKind::LowDisk, message));
         }
         self.store.damage()?;

@@ -5,13 +5,12 @@ use std::sync::atomic::Ordering;
 
 use crate::error::{ErrorKind, Result};
 use crate::limits::{CONDITION_TEXT_MAX, PAGE_TEXT_BYTES_MAX, RETENTION_BEHIND_SECONDS};
-use crate::model::{Condition, KeyInfo, NotedCondition, Severity, WriteClass};
+use crate::model::{Condition, Severity};
 use crate::mutation::Maintenance;
-use crate::store::fleet::keys::LiveKey;
 use crate::store::fleet::noted;
-use crate::timestamp::Timestamp;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::query::Fleet;
-use crate::view::query::conditions::{conditions, seconds_between};
+use crate::view::query::conditions::{conditions, expiring};
 
 use super::EngineCore;
 
@@ -38,14 +37,14 @@ impl EngineCore {
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         let now = self.now();
         let mut all = self.conditions_of_store(now);
-        let keys: Vec<KeyInfo> = self.store.keys().iter().map(LiveKey::current).collect();
-        match conditions(&Fleet::new(self, PAGE_TEXT_BYTES_MAX), &keys) {
+        match conditions(&Fleet::new(self, PAGE_TEXT_BYTES_MAX)) {
             Ok(mut found) => {
                 // Records that are not filed are not seen.
                 if self.filing_failed().is_some() {
                     found.retain(|condition| !condition.code.ends_with("Silent"));
                 }
                 all.extend(found);
+                all.extend(expiring(self.store.keys().iter(), now));
             }
             Err(_) => all.push(Condition::new(
                 UNREADABLE,
@@ -57,7 +56,7 @@ impl EngineCore {
         if let Some(host) = &self.injected.conditions {
             all.extend(host());
         }
-        for NotedCondition { code, since, .. } in self.noted_conditions() {
+        for Condition { code, since, .. } in self.noted_conditions() {
             // Since when it was observed, where that is earlier than what is observed now shows.
             for condition in all.iter_mut().filter(|known| known.code == code) {
                 condition.since = condition.since.min(since);
@@ -78,7 +77,7 @@ impl EngineCore {
     }
 
     /// What upkeep saw last; none where it does not look, or that cannot be read.
-    pub(crate) fn noted_conditions(&self) -> Vec<NotedCondition> {
+    pub(crate) fn noted_conditions(&self) -> Vec<Condition> {
         if self.config.alerts.every.is_zero() || self.store.is_read_only() {
             return Vec::new();
         }
@@ -100,7 +99,8 @@ impl EngineCore {
         if self.store.damage().is_err() {
             add("Damaged", Severity::Critical, DAMAGED);
         }
-        if let Some(text) = self.refused_for_space() {
+        if let Some(refused) = self.refused_for_space() {
+            let text = format!("The disk is nearly full: {refused}.");
             add("DiskLow", Severity::Critical, &text);
         } else if self.is_short_of_space() {
             add("DiskLow", Severity::Warning, SHORT_OF_SPACE);
@@ -113,7 +113,7 @@ impl EngineCore {
             add("QueueLong", Severity::Warning, QUEUE_LONG);
         }
         if let Some(swept) = self.swept() {
-            let behind = seconds_between(swept, now);
+            let behind = now.ticks().saturating_sub(swept.ticks()) / TICKS_PER_SECOND;
             if behind > RETENTION_BEHIND_SECONDS {
                 add("RetentionBehind", Severity::Warning, NOT_REMOVED);
             } else if behind < -CLOCK_TOLERANCE_SECONDS {
@@ -123,12 +123,6 @@ impl EngineCore {
         all
     }
 
-    fn refused_for_space(&self) -> Option<String> {
-        let free = self.injected.free_space.as_ref().and_then(|free| free())?;
-        let refused = WriteClass::refused_with(free, self.config.limits.free_bytes_min)?;
-        Some(format!("The disk is nearly full: {refused}."))
-    }
-
     /// Looks for conditions where that is due, and writes an event for each that was raised or cleared.
     pub(super) fn watch_conditions(&self) -> Result<()> {
         let every = i64::try_from(self.config.alerts.every.as_secs()).unwrap_or(i64::MAX);
@@ -136,14 +130,18 @@ impl EngineCore {
             return Ok(());
         }
         self.watched_at.store(self.now().ticks(), Ordering::Release);
-        let now: Vec<NotedCondition> = self.conditions().into_iter().map(noted_of).collect();
+        let mut now = self.conditions();
+        for condition in &mut now {
+            condition.text = condition.text.chars().take(CONDITION_TEXT_MAX).collect();
+            condition.subjects.clear();
+        }
         if now.iter().any(|condition| condition.code == UNREADABLE) {
             // What was wrong with the fleet is not known to be over.
             return Ok(());
         }
         let known = self.noted_conditions();
-        let is_in = |of: &NotedCondition, others: &[NotedCondition]| {
-            let same = |other: &NotedCondition| {
+        let is_in = |of: &Condition, others: &[Condition]| {
+            let same = |other: &Condition| {
                 (&other.code, other.severity, other.count) == (&of.code, of.severity, of.count)
             };
             others.iter().any(same)
@@ -159,23 +157,5 @@ impl EngineCore {
             }
             noted => noted.map(drop),
         }
-    }
-}
-
-fn noted_of(condition: Condition) -> NotedCondition {
-    let Condition {
-        code,
-        severity,
-        since,
-        text,
-        count,
-        ..
-    } = condition;
-    NotedCondition {
-        code,
-        severity,
-        since,
-        text: text.chars().take(CONDITION_TEXT_MAX).collect(),
-        count,
     }
 }

@@ -92,13 +92,3 @@ impl Condition {
         self
     }
 }
-
-/// A condition that was raised, as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NotedCondition {
-    pub(crate) code: String,
-    pub(crate) severity: Severity,
-    pub(crate) since: Timestamp,
-    pub(crate) text: String,
-    pub(crate) count: Option<u64>,
-}

@@ -37,7 +37,6 @@ pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
 #[cfg(feature = "cluster")]
 pub use cluster::{ClusterStatus, LogPositions, NodeStatus};
-pub(crate) use condition::NotedCondition;
 pub use condition::{Condition, Severity};
 pub use counts::{FleetCounts, StoreStatus};
 pub(crate) use event::{EventDetail, is_detail};

@@ -1,6 +1,7 @@
 //! Lifecycle actions: accepting them, and the three ways they end.
 
 use crate::config::ActionDriver;
+use crate::domain::key_limits;
 use crate::domain::lifecycle::{self, Decision, Refusal};
 use crate::domain::retention;
 use crate::domain::transition::{Standing, standing};
@@ -42,7 +43,8 @@ impl Mutation for Act {
             Err(error) => return context.refused(row, error),
         };
         row.about(&entry.workspace);
-        if let Err(error) = context.check_limits(&self.by, action, &entry.workspace)? {
+        let limits = context.limits(&self.by)?;
+        if let Err(error) = key_limits::allow(&limits, action, &entry.workspace) {
             return context.refused(row, error);
         }
         let situation = entry.situation();
@@ -50,7 +52,7 @@ impl Mutation for Act {
         let decision = lifecycle::decide(request.action, situation, compute_type.as_ref(), now);
         match decision {
             Decision::Accept { via, then } => {
-                if let Err(error) = context.count_destructive(&self.by, action)? {
+                if let Err(error) = context.count_destructive(&self.by, &limits, action)? {
                     return context.refused(row, error);
                 }
                 let transition = (via, then);

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::{
-    AuditResult, EventDetail, EventType, FleetEvent, KeyInfo, NotedCondition, Workspace,
+    AuditResult, Condition, EventDetail, EventType, FleetEvent, KeyInfo, Workspace,
 };
 use crate::store::fleet::events;
 use crate::store::fleet::pending::Dispatched;
@@ -89,7 +89,7 @@ impl Context<'_, '_> {
     pub(super) fn condition_changed(
         &mut self,
         kind: EventType,
-        condition: &NotedCondition,
+        condition: &Condition,
     ) -> Result<()> {
         if self.here {
             return Ok(());

@@ -1,10 +1,8 @@
 //! Issuing and revoking API keys.
 
-use crate::domain::{key_limits as limits_rules, keys as rules};
+use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{
-    AuditAction, AuditResult, KeyInfo, KeyLimits, NewKey, SecretHash, Workspace, WriteClass,
-};
+use crate::model::{AuditAction, AuditResult, KeyInfo, KeyLimits, NewKey, SecretHash, WriteClass};
 use crate::store::fleet::keys::{self, Destructive, StoredKey};
 use crate::store::meta;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
@@ -113,51 +111,30 @@ impl Mutation for TouchKeys {
 }
 
 impl Context<'_, '_> {
-    /// The limits of the caller's key; `None` for the host and a key without limits.
-    fn limits(&self, by: &Caller) -> Result<Option<(u64, KeyLimits)>> {
-        let Some((id, _)) = by.key else {
-            return Ok(None);
+    /// The limits of the caller's key; the host has none.
+    pub(super) fn limits(&self, by: &Caller) -> Result<KeyLimits> {
+        let key = match by.key {
+            Some((id, _)) => keys::get(self.tables, id)?,
+            None => None,
         };
-        let key = keys::get(self.tables, id)?;
-        let limits = key.map(|key| key.info.limits);
-        Ok(limits
-            .filter(|limits| *limits != KeyLimits::default())
-            .map(|limits| (id, limits)))
+        Ok(key.map(|key| key.info.limits).unwrap_or_default())
     }
 
-    /// Refuses an action on a workspace that the limits of the caller's key exclude.
-    pub(super) fn check_limits(
-        &self,
-        by: &Caller,
-        action: AuditAction,
-        workspace: &Workspace,
-    ) -> Result<Outcome> {
-        let Some((_, limits)) = self.limits(by)? else {
-            return Ok(Ok(()));
-        };
-        let (region, directory) = (&workspace.region, &workspace.directory_id);
-        Ok(limits_rules::allow_action(&limits, action).and_then(|()| {
-            limits_rules::allow_workspace(&limits, region.as_deref(), directory.as_deref())
-        }))
-    }
-
-    /// Counts a destructive action that is about to be accepted; refuses it above the rate of the caller's key. An hour begins with the first one
-    /// after the hour before has ended.
+    /// Counts a destructive action that is about to be accepted; refuses it above the rate of the caller's key, which has these limits. An hour
+    /// begins with the first one after the hour before has ended.
     pub(super) fn count_destructive(
         &mut self,
         by: &Caller,
+        limits: &KeyLimits,
         action: AuditAction,
     ) -> Result<Outcome> {
+        let (Some((id, _)), Some(max)) = (&by.key, limits.destructive_per_hour) else {
+            return Ok(Ok(()));
+        };
         if !action.is_destructive() {
             return Ok(Ok(()));
         }
-        let Some((id, limits)) = self.limits(by)? else {
-            return Ok(Ok(()));
-        };
-        let Some(max) = limits.destructive_per_hour else {
-            return Ok(Ok(()));
-        };
-        let hour = Destructive::get(self.tables, id)?;
+        let hour = Destructive::get(self.tables, *id)?;
         // Nodes' clocks differ by a little; a clock that was set back by more begins a new hour.
         let is_current = |hour: &Destructive| {
             let begun = hour.since.plus_seconds(-HOUR_SECONDS);
@@ -177,7 +154,7 @@ impl Context<'_, '_> {
             return Ok(Err(EngineError::throttled(seconds.max(1), message)));
         }
         hour.count += 1;
-        hour.put(self.tables, id)?;
+        hour.put(self.tables, *id)?;
         Ok(Ok(()))
     }
 }

@@ -4,7 +4,7 @@ use crate::domain::keys as rules;
 use crate::domain::retention::{days_before, is_listed};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::model::{AuditAction, AuditResult, EventType, NotedCondition, WriteClass};
+use crate::model::{AuditAction, AuditResult, Condition, EventType, WriteClass};
 use crate::store::fleet::{audit, events, held, keys, noted, pending, workspaces};
 use crate::store::meta;
 use crate::store::table::Step;
@@ -38,7 +38,7 @@ pub(crate) enum Maintenance {
     /// Writes the row of a start on a copy, and clears the mark of a copy. A node continues with the log of the copy.
     NoteCopy,
     /// Stores the conditions that last, with an event for each that was raised or cleared. Each node has its own, and no events of them.
-    NoteConditions(Vec<NotedCondition>),
+    NoteConditions(Vec<Condition>),
 }
 
 impl Mutation for Maintenance {
@@ -100,7 +100,7 @@ impl Mutation for Maintenance {
                 None
             }
             Self::NoteConditions(now) => {
-                context.note_conditions(now)?;
+                context.note_conditions(&now)?;
                 None
             }
             Self::DropEvents(below) => {
@@ -132,18 +132,13 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    fn note_conditions(&mut self, mut now: Vec<NotedCondition>) -> Result<()> {
+    fn note_conditions(&mut self, now: &[Condition]) -> Result<()> {
         // A value that is damaged is written anew.
         let known = noted::all(self.tables).unwrap_or_default();
-        for condition in &mut now {
+        for condition in now {
             match known.iter().find(|known| known.code == condition.code) {
-                Some(known) => {
-                    condition.since = known.since.min(condition.since);
-                    if known.severity != condition.severity {
-                        self.condition_changed(EventType::ConditionRaised, condition)?;
-                    }
-                }
-                None => self.condition_changed(EventType::ConditionRaised, condition)?,
+                Some(known) if known.severity == condition.severity => {}
+                _ => self.condition_changed(EventType::ConditionRaised, condition)?,
             }
         }
         for over in &known {
@@ -151,7 +146,7 @@ impl Context<'_, '_> {
                 self.condition_changed(EventType::ConditionCleared, over)?;
             }
         }
-        noted::put(self.tables, &now)
+        noted::put(self.tables, now)
     }
 
     fn note_copy(&mut self) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::editing::{self, EditRefusal};
+use crate::domain::key_limits;
 use crate::domain::validation;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::identity::id_key;
@@ -136,7 +137,8 @@ impl Mutation for RemoveWorkspace {
         };
         row.about(&entry.workspace);
         let action = AuditAction::RemoveWorkspace;
-        if let Err(error) = context.check_limits(&by, action, &entry.workspace)? {
+        let limits = context.limits(&by)?;
+        if let Err(error) = key_limits::allow(&limits, action, &entry.workspace) {
             return context.refused(row, error);
         }
         if entry.held {
@@ -157,7 +159,7 @@ impl Mutation for RemoveWorkspace {
                 EngineError::new(ErrorKind::OperationInProgress, message),
             );
         }
-        if let Err(error) = context.count_destructive(&by, action)? {
+        if let Err(error) = context.count_destructive(&by, &limits, action)? {
             return context.refused(row, error);
         }
         row.set_new_state(None);

@@ -9,7 +9,7 @@ use http::HeaderValue;
 
 use crate::model::row::Decimal;
 use crate::model::{
-    ComputeType, FleetCounts, NotedCondition, Protocol, Rejection, RunningMode, State, StoreStatus,
+    ComputeType, Condition, FleetCounts, Protocol, Rejection, RunningMode, State, StoreStatus,
     Vocabulary, canonical,
 };
 use crate::timestamp::Timestamp;
@@ -33,7 +33,7 @@ pub(crate) struct Figures {
     pub(crate) late_and_ahead: [u64; 2],
     pub(crate) rejected: [(Rejection, u64); Rejection::ALL.len()],
     /// As upkeep saw them last.
-    pub(crate) conditions: Vec<NotedCondition>,
+    pub(crate) conditions: Vec<Condition>,
 }
 
 /// A text that is written family by family. Names begin with `deskfleet_`, which is left out of the arguments.

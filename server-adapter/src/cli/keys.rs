@@ -200,12 +200,12 @@ fn issue(args: &IssueArgs, configuration: &Configuration) -> Result<(), Failure>
     let (issued, engine) = if let Some(client) = args.server.client()? {
         let body = client.post_json(PATH, &json!(key))?;
         let failed = |error| Failure::caused("the server's response is not that of a key", &error);
-        let issued: Issued = serde_json::from_slice(&body).map_err(failed)?;
-        let limits: Value = serde_json::from_slice(&body).map_err(failed)?;
+        let answer: Value = serde_json::from_slice(&body).map_err(failed)?;
+        let issued = Issued::deserialize(&answer).map_err(failed)?;
         let wanted = json!(key);
         let members = ["actions", "filter", "destructivePerHour"];
         let has_all = |name: &&str| {
-            limits.get(name).unwrap_or(&Value::Null) == wanted.get(name).unwrap_or(&Value::Null)
+            answer.get(name).unwrap_or(&Value::Null) == wanted.get(name).unwrap_or(&Value::Null)
         };
         if !members.iter().all(has_all) {
             client.delete(&format!("{PATH}/{}", issued.id))?;

@@ -1,8 +1,8 @@
 //! The conditions that were raised and not cleared. They are one value of `meta`: a count, then of each its code, severity, since when it lasts,
-//! text and count of subjects.
+//! text and count of subjects, without the subjects.
 
 use crate::error::Result;
-use crate::model::{NotedCondition, Severity};
+use crate::model::{Condition, Severity};
 
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::table::{Read, Table, Tables};
@@ -10,17 +10,18 @@ use crate::store::table::{Read, Table, Tables};
 const KEY: &[u8] = b"conditions";
 
 /// All of them, in the order in which they were stored.
-pub(crate) fn all(read: &impl Read) -> Result<Vec<NotedCondition>> {
+pub(crate) fn all(read: &impl Read) -> Result<Vec<Condition>> {
     let all = read.get(Table::Meta, KEY, |value| {
         let mut decoder = Decoder::new(value);
         let mut all = Vec::new();
         for _ in 0..decoder.count()? {
-            all.push(NotedCondition {
+            all.push(Condition {
                 code: decoder.text()?.to_owned(),
                 severity: decoder.variant(&Severity::ALL)?,
                 since: decoder.time()?,
                 text: decoder.text()?.to_owned(),
                 count: decoder.option(Decoder::varint)?,
+                subjects: Vec::new(),
             });
         }
         decoder.finish()?;
@@ -30,7 +31,7 @@ pub(crate) fn all(read: &impl Read) -> Result<Vec<NotedCondition>> {
 }
 
 /// Stores these in place of all others.
-pub(crate) fn put(tables: &Tables<'_>, all: &[NotedCondition]) -> Result<()> {
+pub(crate) fn put(tables: &Tables<'_>, all: &[Condition]) -> Result<()> {
     let mut encoder = Encoder::default();
     encoder.count(all.len());
     for of in all {

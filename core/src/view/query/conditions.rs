@@ -4,16 +4,16 @@ use crate::config::Alerts;
 use crate::domain::keys::is_accepted;
 use crate::error::Result;
 use crate::limits::{CONDITION_SUBJECTS_MAX, KEY_EXPIRES_SECONDS};
-use crate::model::{AuditAction, AuditResult, Condition, KeyInfo, Severity, State};
-use crate::store::fleet::workspaces;
-use crate::store::fleet::{audit, pending};
+use crate::model::{AuditAction, AuditResult, Condition, Severity, State};
+use crate::store::fleet::keys::LiveKey;
+use crate::store::fleet::{audit, pending, workspaces};
 use crate::store::table::Step;
-use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::timestamp::Timestamp;
 use crate::view::{Reader, actions};
 
 use super::Fleet;
 use super::desktops::figures_of;
-use super::startup::{StartupPoint, StartupQuery};
+use super::startup::{StartupPoint, StartupQuery, startups};
 
 const HOUR_SECONDS: i64 = 60 * 60;
 /// A desktop that was silent for longer is not missed: nobody uses it, or its agent was removed.
@@ -60,13 +60,12 @@ impl Found {
     }
 }
 
-/// Every condition of the fleet itself, in no order.
-pub(crate) fn conditions(fleet: &Fleet<'_>, keys: &[KeyInfo]) -> Result<Vec<Condition>> {
+/// Every condition of the fleet itself but that of its keys, in no order.
+pub(crate) fn conditions(fleet: &Fleet<'_>) -> Result<Vec<Condition>> {
     let alerts = &fleet.readers.config().alerts;
     let reader = fleet.readers.tables()?;
     let mut all = desktops(&reader, alerts)?;
     all.extend(actions_of(&reader)?);
-    all.extend(expiring(keys, reader.now));
     all.extend(logons(&reader, alerts)?);
     Ok(all)
 }
@@ -147,9 +146,15 @@ fn actions_of(reader: &Reader) -> Result<Vec<Condition>> {
 }
 
 /// Keys that will not be accepted much longer.
-fn expiring(keys: &[KeyInfo], now: Timestamp) -> Option<Condition> {
+pub(crate) fn expiring<'k>(
+    keys: impl Iterator<Item = &'k LiveKey>,
+    now: Timestamp,
+) -> Option<Condition> {
     let mut found = Found::default();
-    for key in keys.iter().filter(|key| is_accepted(key, now)) {
+    for key in keys
+        .map(|key| &key.info)
+        .filter(|key| is_accepted(key, now))
+    {
         let begins = key.expires.map(|at| at.plus_seconds(-KEY_EXPIRES_SECONDS));
         // A key that was issued for less was meant so.
         if let Some(begins) = begins.filter(|at| *at <= now && key.created < *at) {
@@ -170,12 +175,13 @@ fn logons(reader: &Reader, alerts: &Alerts) -> Result<Option<Condition>> {
         return Ok(None);
     }
     let over = |seconds: i64| -> Result<Option<StartupPoint>> {
+        // What is queued is not filed for this.
         let query = StartupQuery {
             from: Some(now.plus_seconds(-seconds)),
             step: Some(std::time::Duration::from_secs(seconds.unsigned_abs())),
             ..StartupQuery::default()
         };
-        let points = query.answer_of_filed(reader)?.points.rows;
+        let points = startups(reader, &query)?.points.rows;
         // The range may touch two steps.
         let most = points.into_iter().max_by_key(|point| point.count);
         Ok(most.filter(|point| point.count >= LOGONS_MIN))
@@ -196,9 +202,4 @@ fn logons(reader: &Reader, alerts: &Alerts) -> Result<Option<Condition>> {
     }
     let condition = Condition::new("LogonsSlow", Severity::Warning, LOGONS_SLOW, now);
     Ok(Some(condition.about(hour.count, Vec::new())))
-}
-
-/// The whole seconds between two times.
-pub(crate) fn seconds_between(earlier: Timestamp, later: Timestamp) -> i64 {
-    later.ticks().saturating_sub(earlier.ticks()) / TICKS_PER_SECOND
 }

@@ -6,9 +6,7 @@ use crate::domain::lifecycle::{self, Decision};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::PREVIEW_IDS_MAX;
 use crate::model::row::row;
-use crate::model::{
-    Action, AuditAction, AuditResult, ComputeType, KeyLimits, Rows, State, Workspace,
-};
+use crate::model::{Action, AuditAction, AuditResult, ComputeType, KeyLimits, Rows, State};
 use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::view::Reader;
 
@@ -118,15 +116,8 @@ fn one(
         row.code = Some(ErrorKind::WorkSpaceNotFound.code());
         return Ok(row);
     };
-    let Workspace {
-        region,
-        directory_id,
-        ..
-    } = &entry.workspace;
-    let allowed = key_limits::allow_action(limits, AuditAction::Lifecycle(action)).and_then(|()| {
-        key_limits::allow_workspace(limits, region.as_deref(), directory_id.as_deref())
-    });
-    if let Err(error) = allowed {
+    let audited = AuditAction::Lifecycle(action);
+    if let Err(error) = key_limits::allow(limits, audited, &entry.workspace) {
         row.code = Some(error.kind().code());
         row.state = entry.workspace.state.map(String::from);
         return Ok(row);

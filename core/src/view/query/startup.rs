@@ -189,13 +189,6 @@ impl FleetQuery for StartupQuery {
     }
 }
 
-impl StartupQuery {
-    /// The same of what is filed already, without filing what is queued.
-    pub(super) fn answer_of_filed(&self, reader: &Reader) -> Result<StartupReport> {
-        startups(reader, self)
-    }
-}
-
 impl Ask for StartupQuery {
     const QUESTION: Question = Question::Startup;
     const COLUMNS: &'static [Column] = StartupPoint::COLUMNS;
@@ -211,8 +204,8 @@ impl Ask for StartupQuery {
     }
 }
 
-/// The startups that are asked for.
-fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
+/// The startups that are asked for, as far as they are filed.
+pub(super) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
     let step = query.step.map_or(DAY, whole_seconds);
     let mut coverage = Coverage::hours(reader, range);
