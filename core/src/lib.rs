@@ -97,14 +97,14 @@ pub use log::{
     NodeReport,
 };
 pub use model::{
-    Action, ActionRequest, ActionState, ActivityRecord, Attempt, AuditAction, AuditEntry,
-    AuditResult, Cell, Column, ColumnKind, ComputeType, Condition, EventType, FailedState,
-    FleetCounts, FleetEvent, ImportReport, IssuedKey, KeyFilter, KeyInfo, KeyLimits, LineError,
-    LineWarning, LitigationHold, Metric, NameMapping, Named, NewKey, Nullable, Paging,
-    PendingAction, ProcessItem, ProcessReport, Protocol, Question, Received, Record,
-    RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes, Severity, StartupRecord, State,
-    Statistic, StatsRecord, StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace,
-    WorkspacePatch, WorkspaceView,
+    Action, ActionBatch, ActionBatchRequest, ActionRequest, ActionState, ActivityRecord, Attempt,
+    AuditAction, AuditEntry, AuditResult, BatchItem, BatchStop, Cell, Column, ColumnKind,
+    ComputeType, Condition, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
+    IssuedKey, KeyFilter, KeyInfo, KeyLimits, LineError, LineWarning, LitigationHold, Metric,
+    NameMapping, Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport,
+    Protocol, Question, Received, Record, RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes,
+    Severity, StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream,
+    TelemetrySelection, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "cluster")]
 pub use model::{ClusterStatus, LogPositions, NodeStatus};

@@ -19,8 +19,16 @@ pub const SORT_TEXT_BYTES: usize = 96;
 pub const TERM_VALUES_MAX: usize = 100;
 /// Ids of a list in a filter, such as `workSpId=in.ws-1,ws-2`.
 pub const TERM_IDS_MAX: usize = 500;
+/// Comparisons of figures in a question, such as `cpu=ge.20,lt.40`, which are two.
+pub const COMPARISONS_MAX: usize = 32;
 /// Workspaces of which one question previews an action.
 pub const PREVIEW_IDS_MAX: usize = 1000;
+/// Workspaces of one batch of actions.
+pub const BATCH_IDS_MAX: usize = 1000;
+/// Batches of actions that run at once; a further one is refused.
+pub const BATCHES_RUNNING_MAX: usize = 20;
+/// Batches of actions that are kept after their end; the oldest go first.
+pub const BATCHES_ENDED_MAX: usize = 100;
 /// Most points of a series.
 pub const SERIES_POINTS_MAX: i64 = 500;
 /// Longest `workSpId`, in Unicode code points; keeps a page token within [`PAGE_TOKEN_MAX`].

@@ -44,7 +44,7 @@ macro_rules! areas {
 }
 
 areas! {
-    audit audit_list bodies codings compute_types day dispatch endings fields holds imports key_limits key_list keys lifecycle methods negotiation operator
+    action_batches audit audit_list bodies codings compute_types day dispatch endings fields holds imports key_limits key_list keys lifecycle methods negotiation operator
     paging
     problems query_advice query_columns query_events query_export query_fleet query_heatmap query_holds query_parameters query_preview query_processes query_series
     query_timeline query_top query_workspaces queue requests retention rules stops telemetry users

@@ -165,6 +165,7 @@ fn figures_of_rows_that_are_looked_up_equal_those_of_the_whole_fleet() {
                 ..Paging::default()
             },
             window,
+            ..WorkspaceRowsQuery::default()
         };
         let mut rows = engine.query(&query).unwrap().rows;
         rows.sort_by(|a, b| a.work_sp_id.cmp(&b.work_sp_id));

@@ -1,5 +1,61 @@
 // Written by `cargo openapi`; the texts are the documentation of the Rust types.
 
+/** An action on many workspaces, and how far it is. */
+export interface ActionBatch {
+    /** Number of the batch, which the audit rows and events of its actions have too; never used twice. */
+    batchId: number;
+    /** The action. */
+    action: AuditAction;
+    /** The new type of a `ChangeComputeType`. */
+    computeType: string | null;
+    /** Who asked; null for the key. */
+    requester: string | null;
+    /** Name of the key that started it; null where the host itself did. */
+    apiKeyName: string | null;
+    /** How many actions run at once. */
+    atOnce: number;
+    /** How many are refused or fail until no further one begins; null for any number. */
+    stopAfterFailures: number | null;
+    /** When it was started. */
+    startedAt: string;
+    /** When its last action ended; null while it runs. */
+    endedAt: string | null;
+    /** Why no further action begins; null where all have begun or will. */
+    stopped: BatchStop | null;
+    /** How many have not begun. */
+    waiting: number;
+    /** How many run. */
+    running: number;
+    /** How many ended as intended, or had nothing to do. */
+    succeeded: number;
+    /** How many were refused, failed or were cancelled. */
+    failed: number;
+    /** The workspaces, in their order; empty in a list of batches. */
+    rows: BatchItem[];
+}
+
+/** The batches of actions that run, and the newest that have ended; newest first, without their workspaces. */
+export interface ActionBatchList {
+    /** The batches. */
+    batches: ActionBatch[];
+}
+
+/** An action to start on many workspaces. */
+export interface ActionBatchRequest {
+    /** The action: a lifecycle action, or `RemoveWorkSpaceDbEntry`. */
+    action: AuditAction;
+    /** `workSpId` of each workspace, each once, in the order in which they begin. */
+    workSpaceIds: string[];
+    /** How many actions run at once; absent or null: all. */
+    atOnce?: number | null;
+    /** The new compute type of a `ChangeComputeType`, in any case; other actions ignore it. */
+    computeType?: string | null;
+    /** Who asked, in free text for the audit; absent or null: the name of the key. */
+    requester?: string | null;
+    /** How many are refused or fail until no further one begins; absent or null: any number. */
+    stopAfterFailures?: number | null;
+}
+
 /** An attempt of a provider to make an action happen. */
 export interface ActionDispatch {
     /** Name of the provider, 1 to 256 code points. */
@@ -82,6 +138,8 @@ export interface AdminActivity {
     detail: string | null;
     /** Name of the key used; null where the host itself acted. */
     apiKeyName: string | null;
+    /** Number of the batch that the action is of. Left out where it is of none. */
+    batchId?: number | null;
     /** Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not. */
     simulated?: boolean;
 }
@@ -193,8 +251,22 @@ export interface AuditRow {
     apiKeyName: string | null;
     /** Number of the key used; null where the host itself acted, and in rows that a version without it wrote. */
     apiKeyId: number | null;
+    /** Number of the batch that the action is of. Left out where it is of none. */
+    batchId?: number | null;
     /** Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not. */
     simulated?: boolean;
+}
+
+/** A workspace of a batch. */
+export interface BatchItem {
+    /** `workSpId` of the workspace, as the batch named it. */
+    workSpaceId: string;
+    /** What came of it: `Accepted` while the action runs; null where it has not begun. */
+    result: AuditResult | null;
+    /** Code of the refusal; null where it was not refused. */
+    code: string | null;
+    /** Number of the action; null where none began. */
+    actionId: number | null;
 }
 
 /** The outcome of a telemetry batch. */
@@ -208,6 +280,16 @@ export interface BatchResult {
     /** What was read but probably not meant, each once: members that were ignored, for example. */
     warnings: LineWarning[];
 }
+
+/**
+ * Why no further action of a batch begins.
+ *
+ * - `Requested`: Somebody stopped it.
+ * - `Failures`: As many as `stopAfterFailures` were refused or failed.
+ * - `Throttled`: The key may start no further destructive action in this hour.
+ * - `KeyEnded`: The key was revoked or has expired.
+ */
+export type BatchStop = "Requested" | "Failures" | "Throttled" | "KeyEnded";
 
 /** The hardware of a workspace, in upper case. The graphics families may have a size, for example `GRAPHICS_G6_4XLARGE`. An unknown value is kept as given. */
 export type ComputeType =
@@ -269,6 +351,8 @@ export interface EventDetail {
     attempt?: number | null;
     /** `import.committed`: the audit row of the import; absent where the import has none. */
     auditId?: number | null;
+    /** Number of the batch that the action is of; absent where it is of none. */
+    batchId?: number | null;
     /** Name of the key that asked for it; `host` for the host itself. Absent where the clock or upkeep did it. */
     by?: string | null;
     /** `import.committed`: workspaces that this part changed. */
@@ -1617,6 +1701,8 @@ export interface WorkspaceRow {
     healthScore: number | null;
     /** Seconds that the clock of the desktop was ahead of that of the server in the newest statistics, which stand at their receipt for that; null where it was not more than 5 minutes ahead. */
     clockAheadSeconds: number | null;
+    /** Time of the newest statistics, where that is longer ago than `alerts.silent_after`: the figures of the row are of then, and are none to filters and sorts. Null where they are current. */
+    asOf: string | null;
 }
 
 /** One page of rows. */

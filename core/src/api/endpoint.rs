@@ -69,6 +69,8 @@ pub enum RequestBody {
     ActionNote,
     /// Which action to preview, on which workspaces.
     Preview,
+    /// Which action to start, on which workspaces.
+    ActionBatch,
 }
 
 /// What an endpoint returns on success.
@@ -95,6 +97,10 @@ pub enum Answer {
     Action,
     /// A page of the outbox.
     Actions,
+    /// A batch of actions.
+    ActionBatch,
+    /// The batches of actions.
+    ActionBatches,
     /// A page of the audit.
     Audit,
     Keys,
@@ -307,7 +313,8 @@ impl RequestBody {
             | Self::NewKey
             | Self::ActionDispatch
             | Self::ActionNote
-            | Self::Preview => BodyForm::Json,
+            | Self::Preview
+            | Self::ActionBatch => BodyForm::Json,
         }
     }
 
@@ -317,8 +324,12 @@ impl RequestBody {
             BodyForm::Batch => limits.batch_body_bytes,
             // Each record has a limit of its own.
             BodyForm::Import => usize::MAX,
-            // A preview has a thousand ids.
-            _ if matches!(self, Self::Record(Stream::Processes) | Self::Preview) => {
+            // The last two have a thousand ids.
+            _ if matches!(
+                self,
+                Self::Record(Stream::Processes) | Self::Preview | Self::ActionBatch
+            ) =>
+            {
                 limits.processes_body_bytes
             }
             BodyForm::Json | BodyForm::OptionalJson => limits.record_body_bytes,

@@ -1,15 +1,17 @@
 //! The outbox, for a provider that makes actions happen.
 
 use crate::model::{ActionState, PendingAction};
-use crate::mutation::{CompleteAction, DispatchAction, FailAction, NoteAction};
-use crate::view::actions::{ActionQuery, Actions};
+use crate::mutation::{
+    CompleteAction, DispatchAction, FailAction, NoteAction, StartActionBatch, StopActionBatch,
+};
+use crate::view::actions::{ActionQuery, Actions, batch_of, batches};
 use crate::wire::body;
 use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::chunks::Page;
-use super::{Call, Handled};
+use super::{Call, Completion, Handled};
 
 pub(super) fn list(call: &Call<'_>) -> Handled {
     let query = call.query;
@@ -51,4 +53,32 @@ pub(super) fn fail(call: &Call<'_>) -> Handled {
     let (state, detail) = body::failure_body(call.body)?;
     let id = call.number()?;
     Ok(call.write(FailAction { id, state, detail }, |()| reply::empty()))
+}
+
+pub(super) fn start_batch(call: &Call<'_>) -> Handled {
+    let request = body::batch_body(call.body)?;
+    let by = call.caller();
+    Ok(call.write(StartActionBatch { request, by }, |batch| {
+        reply::ok(reply::JSON, reply::view(&batch))
+    }))
+}
+
+pub(super) fn list_batches(call: &Call<'_>) -> Handled {
+    let batches = batches(&call.core.reader()?)?;
+    let mut json = Json::with_capacity(256);
+    json.object(|body| body.value("batches", &batches));
+    Ok(Completion::Response(reply::ok(reply::JSON, json.finish())))
+}
+
+pub(super) fn batch(call: &Call<'_>) -> Handled {
+    let batch = batch_of(&call.core.reader()?, call.number()?)?;
+    let body = reply::view(&batch);
+    Ok(Completion::Response(reply::ok(reply::JSON, body)))
+}
+
+pub(super) fn stop_batch(call: &Call<'_>) -> Handled {
+    let (id, by) = (call.number()?, call.caller());
+    Ok(call.write(StopActionBatch { id, by }, |batch| {
+        reply::ok(reply::JSON, reply::view(&batch))
+    }))
 }

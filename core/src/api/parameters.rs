@@ -124,6 +124,22 @@ pub(super) const WORKSPACES: Group = &[
     text("q"),
 ];
 
+/// The figures of workspaces, each compared with bounds.
+pub(super) const FIGURES: Group = &[
+    text("lastSeen"),
+    text("cpu"),
+    text("memory"),
+    text("rootVolume"),
+    text("userVolume"),
+    text("uptimeSeconds"),
+    text("cpuAvg"),
+    text("cpuP95"),
+    text("memoryP95"),
+    text("healthScore"),
+    text("clockAheadSeconds"),
+    text("asOf"),
+];
+
 /// The filters of questions about groups of desktops.
 pub(super) const GROUPS: Group = &[text("region"), text("runningMode"), text("computeTypeName")];
 

@@ -17,8 +17,8 @@ use crate::wire::problem::Code;
 
 use super::endpoint::{Access, Answer, Handler, Method, RequestBody, Route};
 use super::parameters::{
-    ACTION, FORMAT, GROUPS, NUMBER_OF_ACTIVITIES, PAGING, PAGING_OF_COLUMNS, Param, RANGE, SHAPE,
-    SORT, TIMES, WORKSPACES, duration, flag, moment, number, required, text,
+    ACTION, FIGURES, FORMAT, GROUPS, NUMBER_OF_ACTIVITIES, PAGING, PAGING_OF_COLUMNS, Param, RANGE,
+    SHAPE, SORT, TIMES, WORKSPACES, duration, flag, moment, number, required, text,
 };
 use super::{Call, Handled, actions, events, information, operator, outbox, query, stats};
 
@@ -181,6 +181,10 @@ pub static ROUTES: &[Route] = &[
     history(Stream::Startup, "getStartupHistory", "/operator/telemetry/startup"),
     history(Stream::Processes, "getProcessesHistory", "/operator/telemetry/processes"),
     operator("listActions", Method::Get, "/operator/actions", outbox::list, Answer::Actions).query(&[&[text("state"), text("workSpaceId")], PAGING]).slow(),
+    Route::new("startActions", (Method::Post, "/operator/actions"), Access::Key(Scope::Act), Handler::Call(outbox::start_batch), Answer::ActionBatch).body(RequestBody::ActionBatch).problems(&[Code::Throttled]),
+    operator("listBatches", Method::Get, "/operator/batches", outbox::list_batches, Answer::ActionBatches).access(Scope::Read).slow(),
+    operator("getBatch", Method::Get, "/operator/batches/{id}", outbox::batch, Answer::ActionBatch).access(Scope::Read).problems(&[Code::NotFound]),
+    operator("stopBatch", Method::Post, "/operator/batches/{id}/stop", outbox::stop_batch, Answer::ActionBatch).access(Scope::Act).problems(&[Code::NotFound]),
     operator("dispatchAction", Method::Post, "/operator/actions/{id}/dispatch", outbox::dispatch, Answer::Action).body(RequestBody::ActionDispatch)
         .problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled, Code::LitigationHold]),
     operator("noteAction", Method::Post, "/operator/actions/{id}/note", outbox::note_action, Answer::Empty).body(RequestBody::ActionNote).problems(&[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
@@ -196,7 +200,7 @@ pub static ROUTES: &[Route] = &[
 
     Route::new("getKey", (Method::Get, "/query/key"), Access::Key(Scope::Read), Handler::Call(query::key), Answer::Key).or_audit(),
     information("queryFleet", "/query/fleet", query::fleet, Answer::Rows(Question::Fleet)),
-    question::<WorkspaceRowsQuery>("queryWorkspaces", "/query/workspaces").query(&[&[text("workSpId")], WORKSPACES, &[duration("window"), SORT], SHAPE, PAGING_OF_COLUMNS]).exported(),
+    question::<WorkspaceRowsQuery>("queryWorkspaces", "/query/workspaces").query(&[&[text("workSpId")], WORKSPACES, FIGURES, &[duration("window"), SORT], SHAPE, PAGING_OF_COLUMNS]).exported(),
     question::<HoldsQuery>("queryHolds", "/query/holds").query(&[&[text("workSpId")], WORKSPACES, &[SORT], SHAPE, PAGING]).exported().or_audit(),
     question::<TopQuery>("queryTop", "/query/top").query(&[&[required("metric"), text("statistic")], RANGE, SHAPE, PAGING]),
     Route::new("previewAction", (Method::Post, "/query/preview"), Access::Key(Scope::Act), Handler::Call(query::preview), Answer::Rows(Question::Preview)).query(&[SHAPE]).body(RequestBody::Preview).slow(),

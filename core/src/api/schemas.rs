@@ -4,8 +4,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
-    ActivityRecord, AuditEntry, Condition, FleetEvent, ImportReport, IssuedKey, NewKey,
-    PendingAction, ProcessReport, Question, RemovedTelemetry, RequestKey, StartupRecord,
+    ActionBatch, ActivityRecord, AuditEntry, Condition, FleetEvent, ImportReport, IssuedKey,
+    NewKey, PendingAction, ProcessReport, Question, RemovedTelemetry, RequestKey, StartupRecord,
     StatsRecord, StoreStatus, Stream, Workspace, WorkspaceView,
 };
 use crate::view::query::advice::AdviceRow;
@@ -18,10 +18,10 @@ use crate::view::query::timeline::TimelineRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
-    ActionDispatch, ActionFailure, ActionNote, AuditPage, BatchResult, ExportedRecord, HistoryPage,
-    KeyList, NewHold, NewPreview, PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage,
-    SeriesPage, StartupPage, UserActivity, UserInformation, ValidationProblemDetails,
-    WorkSpaceApiResponse,
+    ActionBatchList, ActionDispatch, ActionFailure, ActionNote, AuditPage, BatchResult,
+    ExportedRecord, HistoryPage, KeyList, NewActionBatch, NewHold, NewPreview, PendingActionList,
+    ProblemDetails, RemovedWorkSpace, RowPage, SeriesPage, StartupPage, UserActivity,
+    UserInformation, ValidationProblemDetails, WorkSpaceApiResponse,
 };
 
 use super::endpoint::{Answer, RequestBody};
@@ -70,6 +70,8 @@ impl Schemas {
             Answer::WorkspaceView => all.subschema_for::<WorkspaceView>(),
             Answer::Action => all.subschema_for::<PendingAction>(),
             Answer::Actions => all.subschema_for::<PendingActionList>(),
+            Answer::ActionBatch => all.subschema_for::<ActionBatch>(),
+            Answer::ActionBatches => all.subschema_for::<ActionBatchList>(),
             Answer::Audit => all.subschema_for::<AuditPage>(),
             Answer::Store => all.subschema_for::<StoreStatus>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
@@ -111,6 +113,7 @@ impl Schemas {
             RequestBody::ActionDispatch => all.subschema_for::<ActionDispatch>(),
             RequestBody::ActionNote => all.subschema_for::<ActionNote>(),
             RequestBody::Preview => all.subschema_for::<NewPreview>(),
+            RequestBody::ActionBatch => all.subschema_for::<NewActionBatch>(),
         })
     }
 

@@ -1,7 +1,9 @@
 //! The rules of the interface, free of storage and transport.
 
+pub(crate) mod action_batches;
 pub(crate) mod advice;
 pub(crate) mod bulk;
+pub(crate) mod comparison;
 pub(crate) mod cost;
 pub(crate) mod editing;
 pub(crate) mod filing;

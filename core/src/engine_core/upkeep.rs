@@ -227,6 +227,7 @@ impl EngineCore {
             done => done,
         };
         unless_refused(self.settle_due(go_on))?;
+        unless_refused(self.advance_batches(go_on))?;
         // A failure to file does not stop the other steps.
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
@@ -255,6 +256,17 @@ impl EngineCore {
             if !more {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Goes on with the batches of actions.
+    fn advance_batches(&self, go_on: GoOn<'_>) -> Result<()> {
+        for id in upkeep::batches_to_advance(&self.reader()?)? {
+            if !go_on() {
+                break;
+            }
+            self.take_step(Maintenance::AdvanceActionBatch(id))?;
         }
         Ok(())
     }

@@ -124,6 +124,12 @@ impl AuditAction {
     }
 }
 
+impl From<Action> for AuditAction {
+    fn from(action: Action) -> Self {
+        Self::Lifecycle(action)
+    }
+}
+
 impl Serialize for AuditAction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -228,6 +234,9 @@ pub struct AuditEntry {
     /// Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
+    /// Number of the batch that the action is of. Left out where it is of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_id: Option<u64>,
     /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote.
     #[serde(skip)]
     pub api_key_id: Option<u64>,

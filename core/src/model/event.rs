@@ -190,6 +190,9 @@ pub(crate) struct EventDetail<'d> {
     /// The action, by the last segment of its path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<&'d str>,
+    /// Number of the batch that the action is of; absent where it is of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) batch_id: Option<u64>,
     /// `action.accepted`: when the clock ends it; absent where the host does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) due_at: Option<Timestamp>,

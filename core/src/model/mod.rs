@@ -1,5 +1,6 @@
 //! The plain types of the engine with their wire names, without rules or storage.
 
+mod action_batch;
 mod activity;
 mod audit;
 mod borrowed;
@@ -31,6 +32,7 @@ mod vocabulary;
 mod workspace;
 mod write_class;
 
+pub use action_batch::{ActionBatch, ActionBatchRequest, BatchItem, BatchStop};
 pub use activity::ActivityRecord;
 pub(crate) use activity::SessionChange;
 pub use audit::{AuditAction, AuditEntry, AuditResult};

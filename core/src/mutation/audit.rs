@@ -128,6 +128,7 @@ impl Context<'_, '_> {
                 completed_time: None,
                 detail: None,
                 simulated: false,
+                batch_id: self.batch,
                 api_key_name: by.key.as_ref().map(|(_, name)| name.clone()),
                 api_key_id: by.key.as_ref().map(|(id, _)| *id),
             },

@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::model::{
     AuditResult, Condition, EventDetail, EventType, FleetEvent, KeyInfo, Workspace,
 };
-use crate::store::fleet::events;
 use crate::store::fleet::pending::Dispatched;
 use crate::store::fleet::workspaces::Transition;
+use crate::store::fleet::{audit, events};
 use crate::timestamp::Timestamp;
 
 use super::{Caller, Context};
@@ -80,7 +80,7 @@ impl Context<'_, '_> {
             by: Some(by.name()),
             previous_state,
             due_at: action.due_at,
-            ..of_action(workspace, action)
+            ..self.of_action(workspace, action)?
         };
         self.append(EventType::ActionAccepted, Some(workspace), &detail)
     }
@@ -115,7 +115,7 @@ impl Context<'_, '_> {
         let detail = EventDetail {
             provider: Some(&dispatched.attempt.provider),
             attempt: Some(dispatched.attempt.number),
-            ..of_action(workspace, action)
+            ..self.of_action(workspace, action)?
         };
         self.append(EventType::ActionDispatched, Some(workspace), &detail)
     }
@@ -129,7 +129,7 @@ impl Context<'_, '_> {
     ) -> Result<()> {
         let detail = EventDetail {
             completed_time: Some(at),
-            ..of_action(workspace, action)
+            ..self.of_action(workspace, action)?
         };
         self.append(EventType::ActionCompleted, Some(workspace), &detail)
     }
@@ -145,9 +145,26 @@ impl Context<'_, '_> {
         let detail = EventDetail {
             result: Some(result.as_str()),
             message,
-            ..of_action(workspace, action)
+            ..self.of_action(workspace, action)?
         };
         self.append(EventType::ActionFailed, Some(workspace), &detail)
+    }
+
+    /// What the events of an action have in common; the number of its batch is in its audit row.
+    fn of_action<'d>(
+        &self,
+        workspace: &'d Workspace,
+        action: &'d Transition,
+    ) -> Result<EventDetail<'d>> {
+        let row = audit::get(self.tables, action.id)?;
+        Ok(EventDetail {
+            state: workspace.state.as_deref(),
+            action_id: Some(action.id),
+            action: Some(action.action.as_str()),
+            batch_id: row.and_then(|row| row.batch_id),
+            compute_type: action.compute_type.as_deref(),
+            ..EventDetail::default()
+        })
     }
 
     /// `hold.placed`, without matter and reason, because the log is kept after the release.
@@ -217,16 +234,6 @@ impl Context<'_, '_> {
             ..EventDetail::default()
         };
         self.append(EventType::TelemetryFiled, None, &detail)
-    }
-}
-
-fn of_action<'d>(workspace: &'d Workspace, action: &'d Transition) -> EventDetail<'d> {
-    EventDetail {
-        state: workspace.state.as_deref(),
-        action_id: Some(action.id),
-        action: Some(action.action.as_str()),
-        compute_type: action.compute_type.as_deref(),
-        ..EventDetail::default()
     }
 }
 

@@ -20,6 +20,8 @@ use super::{Caller, Context, Mutation, Outcome};
 pub(crate) enum Maintenance {
     /// Ends due actions on these workspaces.
     Settle(Vec<String>),
+    /// Goes on with the batch of actions of that number.
+    AdvanceActionBatch(u64),
     /// Stores that a sweep of this time begins.
     Sweep(Timestamp),
     /// Removes those of these workspaces that have been TERMINATED for long enough at that time.
@@ -47,7 +49,7 @@ impl Mutation for Maintenance {
 
     fn class(&self) -> WriteClass {
         match self {
-            Self::Settle(_) | Self::NoteCopy => WriteClass::Fleet,
+            Self::Settle(_) | Self::AdvanceActionBatch(_) | Self::NoteCopy => WriteClass::Fleet,
             Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
@@ -65,6 +67,10 @@ impl Mutation for Maintenance {
                 for id in ids {
                     context.settled(&id)?;
                 }
+                None
+            }
+            Self::AdvanceActionBatch(id) => {
+                context.advance_batch(id)?;
                 None
             }
             Self::Sweep(time) => {

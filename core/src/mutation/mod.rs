@@ -3,6 +3,7 @@
 //! A refused mutation writes nothing but its audit row and affects no other in its transaction. An error of the store fails the
 //! whole transaction.
 
+mod action_batch;
 mod actions;
 mod audit;
 #[cfg(feature = "cluster")]
@@ -32,6 +33,7 @@ use crate::store::table::Tables;
 use crate::store::telemetry::filing::Slice;
 use crate::timestamp::Timestamp;
 
+pub(crate) use action_batch::{StartActionBatch, StopActionBatch};
 pub(crate) use actions::{Act, CompleteAction, FailAction};
 pub(crate) use audit::{AuditAccess, AuditRefusal, refused_with};
 pub(crate) use dispatch::{DispatchAction, NoteAction};
@@ -106,6 +108,8 @@ pub(crate) struct Context<'c, 't> {
     now: Timestamp,
     /// Whether it is local to a node: then it has no events.
     here: bool,
+    /// The batch whose action is being applied.
+    batch: Option<u64>,
 }
 
 impl<'c, 't> Context<'c, 't> {
@@ -115,6 +119,7 @@ impl<'c, 't> Context<'c, 't> {
             config,
             now,
             here: false,
+            batch: None,
         }
     }
 

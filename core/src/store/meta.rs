@@ -37,6 +37,8 @@ pub(crate) enum Sequence {
     Key,
     /// Events.
     Event,
+    /// Batches of actions.
+    Batch,
 }
 
 impl Sequence {
@@ -45,6 +47,7 @@ impl Sequence {
             Self::Audit => b"next_audit",
             Self::Key => b"next_key",
             Self::Event => b"next_event",
+            Self::Batch => b"next_batch",
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{EngineError, Result, error_chain};
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
 use super::telemetry::{history, queue, recent};
-use crate::store::fleet::{audit, events, keys, pending, workspaces};
+use crate::store::fleet::{action_batches, audit, events, keys, pending, workspaces};
 use crate::store::meta;
 
 /// The result of a check.
@@ -72,10 +72,18 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
     });
     let (events, last_event) = check.table("events", |read, _| all_events(read));
     check.table("meta", |read, broken| {
+        let mut last_batch = None;
+        for is_running in [true, false] {
+            let last = action_batches::all(read, is_running)?
+                .last()
+                .map(|batch| batch.id);
+            last_batch = last_batch.max(last);
+        }
         for (sequence, last) in [
             (meta::Sequence::Audit, last_row),
             (meta::Sequence::Key, last_key),
             (meta::Sequence::Event, last_event),
+            (meta::Sequence::Batch, last_batch),
         ] {
             let next = meta::peek(read, sequence)?;
             if last.is_some_and(|last| last >= next) {

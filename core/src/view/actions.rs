@@ -1,12 +1,15 @@
 //! The outbox, as it stands now.
 
+use std::cmp::Reverse;
+
 use crate::domain::paging::{self, List};
-use crate::error::Result;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{PAGE_ITEMS_DEFAULT, STALLED_SECONDS, UNATTENDED_SECONDS};
-use crate::model::{ActionState, PendingAction};
+use crate::model::{ActionBatch, ActionState, PendingAction};
+use crate::sorting::sorted_by_key;
 use crate::store::fleet::pending::Pending;
 use crate::store::fleet::workspaces::Transition;
-use crate::store::fleet::{pending, workspaces};
+use crate::store::fleet::{action_batches as stored, pending, workspaces};
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 
@@ -210,4 +213,22 @@ pub(crate) fn unattended(reader: &Reader) -> Result<Unattended> {
         Ok(Step::Continue(()))
     })?;
     Ok(found)
+}
+
+/// The batch of actions of that number, as of its last step.
+pub(crate) fn batch_of(reader: &Reader, id: u64) -> Result<ActionBatch> {
+    let batch = stored::get(&reader.snapshot, id)?;
+    batch.ok_or_else(|| EngineError::new(ErrorKind::NotFound, "No such batch."))
+}
+
+/// The batches of actions that run, and the newest that have ended; newest first, without their items.
+pub(crate) fn batches(reader: &Reader) -> Result<Vec<ActionBatch>> {
+    let mut all = stored::all(&reader.snapshot, true)?;
+    all.extend(stored::all(&reader.snapshot, false)?);
+    for batch in &mut all {
+        batch.items = Vec::new();
+    }
+    let newest_first = sorted_by_key(all.len(), |row| all.get(row).map(|batch| Reverse(batch.id)));
+    let row = |row: u32| all.get(row as usize).cloned();
+    Ok(newest_first.into_iter().filter_map(row).collect())
 }

@@ -3,8 +3,9 @@
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_IDS_MAX;
+use crate::model::AuditResult;
 use crate::store::fleet::workspaces::Transition;
-use crate::store::fleet::{pending, workspaces};
+use crate::store::fleet::{action_batches, pending, workspaces};
 use crate::store::table::Step;
 
 use super::Reader;
@@ -27,6 +28,23 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
         }
         Ok(enough(&ids))
     })?;
+    Ok(ids)
+}
+
+/// The batches of actions that can go on: of which an action has ended, or that may begin another one.
+pub(crate) fn batches_to_advance(reader: &Reader) -> Result<Vec<u64>> {
+    let mut ids = Vec::new();
+    for batch in action_batches::all(&reader.snapshot, true)? {
+        let mut can_go_on = batch.can_begin();
+        for item in &batch.items {
+            if let (Some(AuditResult::Accepted), Some(id)) = (item.result, item.action_id) {
+                can_go_on = can_go_on || pending::get(&reader.snapshot, id)?.is_none();
+            }
+        }
+        if can_go_on {
+            ids.push(batch.id);
+        }
+    }
     Ok(ids)
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use crate::domain::{key_limits, keys, validation};
+use crate::domain::{action_batches, key_limits, keys, validation};
 use crate::limits::{IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
 use crate::model::{
-    Action, Attempt, AuditAction, FailedState, KeyFilter, KeyLimits, LineError, LineWarning,
-    NewKey, Nullable, RecordRef, Rejection, Scope, State, Stream, Workspace, WorkspacePatch,
+    Action, ActionBatchRequest, Attempt, AuditAction, FailedState, KeyFilter, KeyLimits, LineError,
+    LineWarning, NewKey, Nullable, RecordRef, Rejection, Scope, State, Stream, Workspace,
+    WorkspacePatch,
 };
 use crate::nearest::nearest;
 use crate::timestamp::Timestamp;
@@ -91,6 +92,22 @@ record! {
         action: Option<String> = "action",
         /// The new compute type of a change of that.
         compute_type: Nullable<String> = "computeType",
+    }
+}
+
+record! {
+    /// An action on many workspaces, but for those.
+    struct BatchBody {
+        /// Its name.
+        action: Option<String> = "action",
+        /// The new compute type of a change of that.
+        compute_type: Nullable<String> = "computeType",
+        /// Who asked.
+        requester: Nullable<String> = "requester",
+        /// How many run at once.
+        at_once: Nullable<i64> = "atOnce",
+        /// How many fail until no further one begins.
+        stop_after_failures: Nullable<i64> = "stopAfterFailures",
     }
 }
 
@@ -333,6 +350,34 @@ pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
         workspace_ids,
         compute_type: body.compute_type.value().cloned(),
     })
+}
+
+/// Reads which action to start, on which workspaces.
+pub(crate) fn batch_body(text: &[u8]) -> Result<ActionBatchRequest, InvalidBody> {
+    let mut body = BatchBody::default();
+    let mut workspace_ids = None;
+    let mut members = [("workSpaceIds", Member::Texts(&mut workspace_ids))];
+    read_fields_and(text, &mut body, &mut members)?;
+    let name = body.action.unwrap_or_default();
+    let action = AuditAction::limitable(&name).ok_or_else(|| {
+        let wording = format!(
+            "The field action must be one of {}.",
+            key_limits::action_names()
+        );
+        invalid("action", wording)
+    })?;
+    // What is no number from 1 is 0, which the check refuses.
+    let count = |field: &Nullable<i64>| {
+        let count = field.value();
+        count.map(|count| u32::try_from(*count).unwrap_or_default())
+    };
+    let mut request = ActionBatchRequest::new(action, workspace_ids.unwrap_or_default());
+    request.at_once = count(&body.at_once);
+    request.stop_after_failures = count(&body.stop_after_failures);
+    request.compute_type = body.compute_type.value().cloned();
+    request.requester = body.requester.value().cloned();
+    action_batches::check(&request)?;
+    Ok(request)
 }
 
 /// The errors of a bulk request: the number of refused lines, and the first errors, in the order of their lines.

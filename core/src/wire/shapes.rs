@@ -10,10 +10,12 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
-use crate::limits::{IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX};
+use crate::limits::{
+    BATCH_IDS_MAX, IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX,
+};
 use crate::model::{
-    Action, ActivityRecord, AuditEntry, FailedState, KeyInfo, LineError, LineWarning,
-    PendingAction, ProcessReport, StartupRecord, StatsRecord, Workspace,
+    Action, ActionBatch, ActivityRecord, AuditAction, AuditEntry, FailedState, KeyInfo, LineError,
+    LineWarning, PendingAction, ProcessReport, StartupRecord, StatsRecord, Workspace,
 };
 use crate::timestamp::Timestamp;
 use crate::view::query::series::SeriesPoint;
@@ -229,6 +231,34 @@ pub(crate) struct NewPreview {
     work_space_ids: Vec<String>,
     /// The new compute type of a `ChangeComputeType`, in any case; other actions ignore it.
     compute_type: Option<String>,
+}
+
+/// An action to start on many workspaces.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", rename = "ActionBatchRequest")]
+pub(crate) struct NewActionBatch {
+    /// The action: a lifecycle action, or `RemoveWorkSpaceDbEntry`.
+    action: AuditAction,
+    /// `workSpId` of each workspace, each once, in the order in which they begin.
+    #[schemars(length(min = 1, max = BATCH_IDS_MAX))]
+    work_space_ids: Vec<String>,
+    /// The new compute type of a `ChangeComputeType`, in any case; other actions ignore it.
+    compute_type: Option<String>,
+    /// Who asked, in free text for the audit; absent or null: the name of the key.
+    requester: Option<String>,
+    /// How many actions run at once; absent or null: all.
+    #[schemars(range(min = 1))]
+    at_once: Option<u32>,
+    /// How many are refused or fail until no further one begins; absent or null: any number.
+    #[schemars(range(min = 1))]
+    stop_after_failures: Option<u32>,
+}
+
+/// The batches of actions that run, and the newest that have ended; newest first, without their workspaces.
+#[derive(JsonSchema)]
+pub(crate) struct ActionBatchList {
+    /// The batches.
+    batches: Vec<ActionBatch>,
 }
 
 /// How an action failed.

@@ -98,6 +98,7 @@ fn head() -> Case {
             "admin /operator/actions",
             r#"{"actions":[],"nextToken":null,"hasMore":false}"#,
         ),
+        ("read /operator/batches", r#"{"batches":[]}"#),
     ];
     let case = Case::new("1 methods", "HEAD")
         .put(workspace)

@@ -1,5 +1,6 @@
 //! The conformance suite: the documents, row by row, as cases that run over any [`Transport`](crate::transport::Transport).
 
+mod action_batches;
 mod audit;
 mod audit_list;
 mod bodies;
@@ -55,6 +56,7 @@ pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
 pub const AREAS: &[Area] = &[
+    ("action_batches", action_batches::cases),
     ("audit", audit::cases),
     ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),

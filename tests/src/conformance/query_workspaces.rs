@@ -10,6 +10,8 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         rows(),
         filters(),
+        figures(),
+        wrong_figures(),
         sorts(),
         pages(),
         changes_under_a_walk(),
@@ -22,7 +24,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 const NAMES: &str = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,\
-    userVolume,uptimeSeconds,cpuAvg,cpuP95,memoryP95,healthScore,clockAheadSeconds";
+    userVolume,uptimeSeconds,cpuAvg,cpuP95,memoryP95,healthScore,clockAheadSeconds,asOf";
 
 fn get(query: &str) -> Call {
     call(&format!("GET read /query/workspaces{query}"))
@@ -50,7 +52,7 @@ fn ids(query: &str) -> Call {
 fn rows() -> Case {
     let known = r#""workSpId":"ws-1","computerName":"WSAMZN-4F7Q2L9A","username":"jdoe","state":"REBOOTING","runningMode":"AUTO_STOP","computeTypeName":"STANDARD","region":"eu-central-1","onHold":true,"transition":"RebootWorkSpace""#;
     let bare = r#""workSpId":"ws-2","computerName":null,"username":null,"state":null,"runningMode":null,"computeTypeName":null,"region":null,"onHold":false,"transition":null"#;
-    let telemetry = r#""lastSeen":null,"cpu":null,"memory":null,"rootVolume":null,"userVolume":null,"uptimeSeconds":null,"cpuAvg":null,"cpuP95":null,"memoryP95":null,"healthScore":null,"clockAheadSeconds":null"#;
+    let telemetry = r#""lastSeen":null,"cpu":null,"memory":null,"rootVolume":null,"userVolume":null,"uptimeSeconds":null,"cpuAvg":null,"cpuP95":null,"memoryP95":null,"healthScore":null,"clockAheadSeconds":null,"asOf":null"#;
     let second = Workspace {
         id: "ws-2".to_owned(),
         ..Workspace::default()
@@ -115,6 +117,70 @@ fn filters() -> Case {
     .fold(case, |case, (query, found)| case.call(ids(query).gives(page(found, ""))))
     // There a prefix is a part of the name.
     .call(call("GET admin /operator/workspaces?username=in.jdoe").gives(super::fixtures::page(&[], "")))
+}
+
+/// Five workspaces, of which three report: the first one did so 40 minutes ago.
+fn reporting(name: &str) -> Case {
+    let post = |id: &str, cpu: u8| {
+        let body = format!(r#"{{"instanceId":"{id}","processorInUse":{cpu},"uptime":60}}"#);
+        call("POST - /api/Stats/Post").json(body)
+    };
+    Case::new("q parameters", name)
+        .puts(various())
+        .call(post("ws-1", 95))
+        .clock(40 * 60)
+        .call(post("ws-2", 90))
+        .call(post("ws-3", 20))
+        .file()
+}
+
+/// Figures are compared with bounds, all of which must hold. Those of the past are none, and come after all others in a sort.
+#[rustfmt::skip]
+fn figures() -> Case {
+    let case = reporting("comparisons of figures");
+    let case = [
+        ("&cpu=gt.80", &["ws-2"][..]), ("&cpu=ge.20,lt.90", &["ws-3"]), ("&cpu=le.90", &["ws-2", "ws-3"]), ("&cpu=lt.20", &[]),
+        ("&cpu=null", &["ws-1", "ws-4", "ws-5"]), ("&cpu=ne.null", &["ws-2", "ws-3"]), ("&CPU=gt.80.5&state=STOPPED", &["ws-2"]),
+        ("&lastSeen=lt.-30m", &["ws-1"]), ("&lastSeen=ge.2026-11-20T12:40:00Z", &["ws-2", "ws-3"]), ("&lastSeen=null", &["ws-4", "ws-5"]),
+        ("&uptimeSeconds=gt.59.99,le.60", &["ws-2", "ws-3"]), ("&asOf=ne.null", &["ws-1"]), ("&asOf=null&lastSeen=ne.null", &["ws-2", "ws-3"]),
+        ("&cpu=", &["ws-1", "ws-2", "ws-3", "ws-4", "ws-5"]), ("&cpu=gt.1&sort=-cpu", &["ws-2", "ws-3"]),
+        ("&sort=-cpu", &["ws-2", "ws-3", "ws-1", "ws-4", "ws-5"]), ("&sort=cpu", &["ws-3", "ws-2", "ws-1", "ws-4", "ws-5"]),
+    ]
+    .into_iter()
+    .fold(case, |case, (query, found)| case.call(ids(query).gives(page(found, ""))));
+    let rows = r#"{"rows":[{"cpu":95.0,"asOf":"2026-11-20T12:00:00Z"},{"cpu":90.0,"asOf":null},{"cpu":20.0,"asOf":null}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}"#;
+    let of_days = |ids| {
+        let days = r#""warnings":["The answer is of whole days (UTC), from 2026-11-19T00:00:00Z to 2026-11-21T00:00:00Z."]"#;
+        page(ids, "").replace(r#""warnings":[]"#, days)
+    };
+    case.call(get("?fields=cpu,asOf&lastSeen=ne.null").gives(rows))
+        .call(ids("&cpu=ne.null&limit=1").gives(page(&["ws-2"], "«next»")))
+        .call(ids("&cpu=ne.null&limit=1&nextToken=«next»").gives(page(&["ws-3"], "")))
+        .call(ids("&window=1d&cpuAvg=gt.90").gives(of_days(&["ws-1"])))
+        .call(ids("&window=1d&sort=-cpuAvg").gives(of_days(&["ws-1", "ws-2", "ws-3", "ws-4", "ws-5"])))
+}
+
+fn wrong_figures() -> Case {
+    [
+        ("cpu", "80"),
+        ("cpu", "eq.80"),
+        ("cpu", "gt.x"),
+        ("memory", "in.1,2"),
+        ("lastSeen", "gt.80"),
+        ("lastSeen", "lt.yesterday"),
+        ("asOf", "ne.-1h"),
+    ]
+    .into_iter()
+    .fold(reporting("wrong comparisons"), |case, (name, text)| {
+        let wrong = ids(&format!("&{name}={text}")).refused("InvalidParameter");
+        case.call(wrong.error_holding(name, &["such as gt.80, lt.-1h"]))
+    })
+    .call(
+        ids("&cpuP95=gt.80")
+            .refused("InvalidParameter")
+            .error_holding("window", &["window=24h"]),
+    )
+    .call(ids("&cpus=gt.80").refused("InvalidParameter"))
 }
 
 /// Nulls are last in both directions, texts are compared without ASCII case, and the id decides between equal rows.

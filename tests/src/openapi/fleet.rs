@@ -3,7 +3,10 @@
 
 use bytes::Bytes;
 use deskfleet::routes::Method;
-use deskfleet::{ActionDriver, Attempt, Code, Config, Engine, ManualClock, NewKey, Scope};
+use deskfleet::{
+    Action, ActionBatchRequest, ActionDriver, Attempt, Code, Config, Engine, ManualClock, NewKey,
+    Scope,
+};
 use http::request::Builder;
 use http::{Request, Response};
 
@@ -104,9 +107,28 @@ impl Fleet {
 
     /// Path and query of the example of an operation.
     pub(super) fn target(&self, operation: &Operation) -> String {
-        operation
+        let target = operation
             .target
-            .replace("{action}", &self.running().to_string())
+            .replace("{action}", &self.running().to_string());
+        if target.contains("{batch}") {
+            return target.replace("{batch}", &self.batch().to_string());
+        }
+        target
+    }
+
+    /// Number of a batch of actions, which is started where there is none.
+    fn batch(&self) -> u64 {
+        let known = self.engine.action_batches().expect("a list");
+        known.first().map_or_else(
+            || {
+                let ids = ["ws-8k2m4n6p1", "ws-6d8f1g3h5"];
+                let mut request = ActionBatchRequest::new(Action::Reboot, ids);
+                request.at_once = Some(1);
+                request.requester = Some("A. Smith, ticket 4711".to_owned());
+                self.engine.start_actions(request).expect("a batch").id
+            },
+            |batch| batch.id,
+        )
     }
 
     /// Number of the running action.

@@ -1,16 +1,18 @@
 //! Actions and the audit, from Rust.
 
-use crate::domain::validation;
+use crate::domain::{action_batches, validation};
 use crate::engine::typed::all_pages;
 use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::{
-    ActionRequest, Attempt, AuditAction, AuditEntry, FailedState, KeyInfo, PendingAction,
+    ActionBatch, ActionBatchRequest, ActionRequest, Attempt, AuditAction, AuditEntry, FailedState,
+    KeyInfo, PendingAction,
 };
 use crate::mutation::{
     Act, AuditAccess, Caller, CompleteAction, DispatchAction, FailAction, NoteAction,
+    StartActionBatch, StopActionBatch,
 };
 use crate::view::actions::{self, ActionPage, ActionQuery, Actions, Unattended};
 use crate::view::audit::{AuditPage, AuditQuery, AuditRows};
@@ -37,6 +39,43 @@ impl Engine {
         let by = Caller::HOST;
         let submitted = self.core().submit(Act { request, by });
         WriteFuture::new(&self.running.core, Ok(submitted))
+    }
+
+    /// Starts an action on many workspaces: as many at once as the request says, the others in [`Self::maintain`] as those end. Each has
+    /// an audit row and events with the number of the batch, as if it had been requested alone; a refusal of one is no error.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a request that is out of bounds, [`ErrorKind::Throttled`] where
+    /// [`BATCHES_RUNNING_MAX`](crate::limits::BATCHES_RUNNING_MAX) batches run.
+    pub fn start_actions(&self, request: ActionBatchRequest) -> Result<ActionBatch> {
+        action_batches::check(&request)?;
+        let by = Caller::HOST;
+        self.core().run(StartActionBatch { request, by })
+    }
+
+    /// A batch of actions, as of its last step.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`]: [`BATCHES_ENDED_MAX`](crate::limits::BATCHES_ENDED_MAX) are kept after their end.
+    pub fn action_batch(&self, id: u64) -> Result<ActionBatch> {
+        actions::batch_of(&self.core().reader()?, id)
+    }
+
+    /// The batches of actions that run, and the newest that have ended; newest first, without their items.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn action_batches(&self) -> Result<Vec<ActionBatch>> {
+        actions::batches(&self.core().reader()?)
+    }
+
+    /// Lets no further action of a batch begin; those that run go on.
+    ///
+    /// # Errors
+    /// Those of [`Self::action_batch`].
+    pub fn stop_action_batch(&self, id: u64) -> Result<ActionBatch> {
+        let by = Caller::HOST;
+        self.core().run(StopActionBatch { id, by })
     }
 
     /// The outbox: all actions that have not ended, in the order they were accepted. No crash takes back what is in it.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::model::{
-    Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, FieldValue, Fields,
-    KeyFilter, KeyLimits, NewKey, RemovedTelemetry, Scopes, Stream, TelemetrySelection, Workspace,
-    WorkspacePatch,
+    Action, ActionBatchRequest, ActionRequest, Attempt, AuditAction, AuditResult, FailedState,
+    FieldValue, Fields, KeyFilter, KeyLimits, NewKey, RemovedTelemetry, Scopes, Stream,
+    TelemetrySelection, Workspace, WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, RemoveTelemetry, Span};
 use crate::store::codec::{Decoder, Encoder, damaged};
@@ -83,6 +83,7 @@ macro_rules! fields {
 }
 pub(super) use fields;
 
+fields! { ActionBatchRequest { action, workspace_ids, compute_type, requester, at_once, stop_after_failures } }
 fields! { ActionRequest { action, workspace_id, sam_account, requester, compute_type } }
 fields! { Attempt { number, provider, instance } }
 fields! { Caller { key } }

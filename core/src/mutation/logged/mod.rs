@@ -15,7 +15,7 @@ use super::{
     Act, AuditAccess, AuditRefusal, CompleteAction, Context, DispatchAction, FailAction,
     ImportWorkspaces, IssueKey, Maintenance, Mutation, NoteAction, Outcome, PlaceHold,
     PutWorkspace, PutWorkspaces, ReleaseHold, RemoveTelemetry, RemoveWorkspace, RevokeKey,
-    Telemetry, TouchKeys,
+    StartActionBatch, StopActionBatch, Telemetry, TouchKeys,
 };
 use fields::{LogField, fields};
 
@@ -152,6 +152,8 @@ log! {
     23 NoteAction { id, attempt, note },
     24 RemoveTelemetry,
     25 AuditAccess { action, detail, refused, by },
+    26 StartActionBatch { request, by },
+    27 StopActionBatch { id, by },
     enum Maintenance {
         16 Settle(ids),
         17 Sweep(time),
@@ -159,6 +161,7 @@ log! {
         19 DropAudit(time, after),
         20 DropEvents(below),
         21 DropDerived(of, time, span),
+        28 AdvanceActionBatch(id),
         local Self::RemoveFiled | Self::Seal(_) | Self::NoteCopy | Self::NoteConditions(_),
     }
 }

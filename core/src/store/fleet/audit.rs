@@ -1,5 +1,5 @@
 //! The audit. Key: row number, 8 bytes big-endian. Value: time, requester, action number, result number, then seven
-//! optional values in the order of [`AuditEntry`]; then the number of the key, where one was used.
+//! optional values in the order of [`AuditEntry`]; then the number of the key, where one was used; then what marks the row, where something does.
 
 use std::ops::Bound;
 
@@ -64,8 +64,10 @@ pub(crate) fn scan_after(
     })
 }
 
-/// The last byte of the row of an action that the clock ends.
+/// The mark of an action that the clock ends.
 const SIMULATED: u8 = 1;
+/// The mark of an action of a batch; the number of the batch follows the marks.
+const OF_BATCH: u8 = 2;
 
 /// The value of a row, without its number.
 pub(in crate::store) fn encode(entry: &AuditEntry) -> Vec<u8> {
@@ -83,11 +85,16 @@ pub(in crate::store) fn encode(entry: &AuditEntry) -> Vec<u8> {
     encoder.option_text(entry.detail.as_deref());
     encoder.option_text(entry.api_key_name.as_deref());
     // No key has the number 0.
-    if entry.api_key_id.is_some() || entry.simulated {
+    let simulated = if entry.simulated { SIMULATED } else { 0 };
+    let marks = simulated | entry.batch_id.map_or(0, |_| OF_BATCH);
+    if entry.api_key_id.is_some() || marks > 0 {
         encoder.varint(entry.api_key_id.unwrap_or(0));
     }
-    if entry.simulated {
-        encoder.u8(SIMULATED);
+    if marks > 0 {
+        encoder.u8(marks);
+    }
+    if let Some(batch) = entry.batch_id {
+        encoder.varint(batch);
     }
     encoder.finish()
 }
@@ -131,16 +138,21 @@ impl<'v> StoredRow<'v> {
             detail: owned(rest.option_text()?),
             api_key_name: owned(rest.option_text()?),
             simulated: false,
+            batch_id: None,
             api_key_id: None,
         };
-        // A row of a call without a key ends here, unless the action was simulated.
+        // A row of a call without a key ends here, unless it is marked.
         if !rest.is_empty() {
             entry.api_key_id = Some(rest.varint()?).filter(|id| *id != 0);
         }
         if !rest.is_empty() {
-            match rest.u8()? {
-                SIMULATED => entry.simulated = true,
-                _ => return Err(damaged()),
+            let marks = rest.u8()?;
+            if marks == 0 || marks & !(SIMULATED | OF_BATCH) != 0 {
+                return Err(damaged());
+            }
+            entry.simulated = marks & SIMULATED != 0;
+            if marks & OF_BATCH != 0 {
+                entry.batch_id = Some(rest.varint()?);
             }
         }
         rest.finish()?;
@@ -168,6 +180,7 @@ mod tests {
             detail: None,
             api_key_name: Some("desk".into()),
             simulated: false,
+            batch_id: None,
             api_key_id: Some(300),
         }
     }
@@ -185,11 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn row_with_and_without_a_key_number_and_simulated_round_trips() {
+    fn row_with_and_without_a_key_number_and_marks_round_trips() {
         let mut entry = row(AuditAction::IssueKey, AuditResult::Completed);
         for api_key_id in [None, Some(1), Some(300)] {
-            for simulated in [false, true] {
+            for (simulated, batch_id) in [
+                (false, None),
+                (true, None),
+                (false, Some(9)),
+                (true, Some(300)),
+            ] {
                 (entry.api_key_id, entry.simulated) = (api_key_id, simulated);
+                entry.batch_id = batch_id;
                 assert_eq!(decode(7, &encode(&entry)).unwrap(), entry);
             }
         }

@@ -1,5 +1,6 @@
 //! The tables of the fleet: workspaces, holds, actions that are due, the audit, keys and events.
 
+pub(crate) mod action_batches;
 pub(crate) mod audit;
 pub(crate) mod events;
 pub(crate) mod held;

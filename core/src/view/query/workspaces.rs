@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::domain::comparison::Comparisons;
 use crate::domain::order::{Order, Picked};
 use crate::domain::query::Query;
 use crate::domain::range::Range;
@@ -63,6 +64,9 @@ row! {
         /// Seconds that the clock of the desktop was ahead of that of the server in the newest statistics, which stand at their receipt for
         /// that; null where it was not more than 5 minutes ahead.
         clock_ahead_seconds: Option<i64> = "clockAheadSeconds",
+        /// Time of the newest statistics, where that is longer ago than `alerts.silent_after`: the figures of the row are of then, and are none
+        /// to filters and sorts. Null where they are current.
+        as_of: Option<Timestamp> = "asOf",
     }
 }
 
@@ -81,6 +85,9 @@ row! {
 pub struct WorkspaceRowsQuery {
     /// The workspaces that are wanted. Default all.
     pub filter: WorkspaceFilter,
+    /// What is wanted of figures, each a column and comparisons that must all hold: `("cpu", "gt.80")`, `("lastSeen", "lt.-1h")`,
+    /// `("memory", "ge.20,lt.40")`, `("cpu", "null")`. Default nothing.
+    pub figures: Vec<(String, String)>,
     /// The order, by default that of the ids, byte by byte, and the page. In the default order a page is read from where the one before ended;
     /// under a sort the whole fleet is.
     pub paging: Paging,
@@ -95,12 +102,10 @@ impl FleetQuery for WorkspaceRowsQuery {
     fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
         // This comes before the lock: filing here notifies the observer, which may ask a question too.
         let reader = fleet.readers.rollups()?;
-        let _one_at_a_time = self
-            .paging
-            .sort
-            .is_some()
-            .then(|| fleet.readers.lock_sorting());
-        workspaces(&reader, self, fleet.texts_max)
+        let reads_all = self.paging.sort.is_some() || !self.figures.is_empty();
+        let _one_at_a_time = reads_all.then(|| fleet.readers.lock_sorting());
+        let silent_after = fleet.readers.config().alerts.silent_after;
+        workspaces(&reader, self, (fleet.texts_max, silent_after))
     }
 }
 
@@ -111,6 +116,11 @@ impl Ask for WorkspaceRowsQuery {
     fn parse(query: Query<'_>, _: Timestamp) -> Result<Self> {
         Ok(Self {
             filter: query.filter()?,
+            figures: Self::COLUMNS
+                .iter()
+                .skip(LAST_SEEN)
+                .filter_map(|column| Some((column.name.to_owned(), query.text(column.name)?)))
+                .collect(),
             paging: query.paging_of_columns()?,
             window: query.window()?,
         })
@@ -121,15 +131,19 @@ impl Ask for WorkspaceRowsQuery {
 fn workspaces(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
-    texts_max: usize,
+    (texts_max, silent_after): (usize, Duration),
 ) -> Result<Rows<WorkspaceRow>> {
-    let order = Order::wanted(query.paging.sort.as_deref(), WorkspaceRow::COLUMNS)?;
+    let columns = WorkspaceRow::COLUMNS;
+    let order = Order::wanted(query.paging.sort.as_deref(), columns)?;
+    let is_figure = |column| column >= LAST_SEEN;
+    let wanted = Comparisons::parse(&query.figures, columns, is_figure, reader.now)?;
     let window = query.window.map(|window| reader.now - window);
-    let sorted_by = |column| order.has(column);
-    if window.is_none() && (CPU_AVG..=HEALTH_SCORE).any(sorted_by) {
-        let message = "Send `window`, such as window=24h, to sort by a figure of a window.";
-        return Err(EngineError::invalid("sort", message));
-    }
+    let reads = |column| order.has(column) || wanted.has(column);
+    check_window(&order, &wanted, window)?;
+    let current_from = match silent_after {
+        Duration::ZERO => Timestamp::MIN,
+        after => reader.now - after,
+    };
     let covered = window
         .map(|from| {
             Coverage::days(
@@ -142,24 +156,32 @@ fn workspaces(
         })
         .transpose()?;
     let days = covered.as_ref().map(Coverage::days_covered);
-    let wanted = (CPU_AVG..)
+    let figures = (CPU_AVG..)
         .zip(WindowFigure::ALL)
-        .filter(|(column, _)| sorted_by(*column));
-    let wanted: Vec<_> = wanted.map(|(_, figure)| figure).collect();
-    let sorted = days.clone().filter(|_| !wanted.is_empty());
-    let sorted = sorted.map(|days| Window { days, wanted });
-    // Only a sort by figures needs those of the whole fleet.
-    let desktops = if (LAST_SEEN..=CLOCK_AHEAD_SECONDS).any(sorted_by) {
-        Some(Desktops::read(&reader.snapshot, sorted.as_ref())?)
+        .filter(|(column, _)| reads(*column));
+    let figures: Vec<_> = figures.map(|(_, figure)| figure).collect();
+    let read = days.clone().filter(|_| !figures.is_empty());
+    let read = read.map(|days| Window {
+        days,
+        wanted: figures,
+    });
+    // Only a sort or a filter by figures needs those of the whole fleet.
+    let desktops = if (LAST_SEEN..=AS_OF).any(reads) {
+        Some(Desktops::read(&reader.snapshot, read.as_ref())?)
     } else {
         None
     };
     let picked = Picked::new(Question::Workspaces, order, &query.paging)?;
-    let picked = pick(reader, query, picked, desktops.as_ref(), texts_max)?;
+    let figures = FleetFigures {
+        desktops: desktops.as_ref(),
+        wanted,
+        current_from,
+    };
+    let picked = pick(reader, query, picked, &figures, texts_max)?;
     let (mut rows, next_token) = picked.finish();
     if desktops.is_none() {
         for row in &mut rows {
-            row.find_figures(reader)?;
+            row.find_figures(reader, current_from)?;
         }
     }
     if let Some(days) = days {
@@ -179,23 +201,57 @@ fn workspaces(
     })
 }
 
+/// Refuses a sort or a comparison of a figure of a window where there is none.
+fn check_window(order: &Order, wanted: &Comparisons, window: Option<Timestamp>) -> Result<()> {
+    let read = |column: &usize| order.has(*column) || wanted.has(*column);
+    let (None, Some(column)) = (window, (CPU_AVG..=HEALTH_SCORE).find(read)) else {
+        return Ok(());
+    };
+    let (parameter, message) = if order.has(column) {
+        (
+            "sort",
+            "Send `window`, such as window=24h, to sort by a figure of a window.",
+        )
+    } else {
+        (
+            "window",
+            "Send window, such as window=24h, to compare a figure of a window.",
+        )
+    };
+    Err(EngineError::invalid(parameter, message))
+}
+
+/// The figures of the fleet, and what is wanted of them.
+struct FleetFigures<'d> {
+    /// Those of all desktops, if they are needed.
+    desktops: Option<&'d Desktops>,
+    wanted: Comparisons,
+    /// Figures of before are of the past.
+    current_from: Timestamp,
+}
+
 /// Selects the rows of the page, with figures if those of all desktops are given.
 fn pick(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
     mut picked: Picked<WorkspaceRow>,
-    desktops: Option<&Desktops>,
+    figures: &FleetFigures<'_>,
     texts_max: usize,
 ) -> Result<Picked<WorkspaceRow>> {
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
     let after = picked.begins_after();
     let mut texts = 0;
     Workspaces::all(listing, after).step(reader, &mut |entry| {
+        let desktops = figures.desktops;
         let known = desktops.and_then(|desktops| desktops.find_workspace(entry));
         let candidate = Candidate {
             entry,
             figures: known.unwrap_or_default(),
+            current_from: figures.current_from,
         };
+        if !figures.wanted.accept(|column| candidate.cell(column)) {
+            return Step::Continue(());
+        }
         picked.offer(
             entry.id(),
             |column| candidate.cell(column),
@@ -221,17 +277,18 @@ fn pick(
 
 impl WorkspaceRow {
     /// Looks up the figures of the newest record.
-    fn find_figures(&mut self, reader: &Reader) -> Result<()> {
+    fn find_figures(&mut self, reader: &Reader, current_from: Timestamp) -> Result<()> {
         let (id, computer) = (&self.work_sp_id, self.computer_name.as_deref());
         if let Some(figures) = figures_of(&reader.snapshot, id, computer)? {
-            self.set_figures(&figures);
+            self.set_figures(&figures, current_from);
         }
         Ok(())
     }
 
     #[inline(never)]
-    fn set_figures(&mut self, figures: &Figures) {
+    fn set_figures(&mut self, figures: &Figures, current_from: Timestamp) {
         self.last_seen = figures.last_seen;
+        self.as_of = figures.last_seen.filter(|seen| *seen < current_from);
         self.cpu = figures.cpu;
         self.memory = figures.memory;
         self.root_volume = figures.root_volume;
@@ -279,10 +336,16 @@ impl WorkspaceRow {
 struct Candidate<'a, 'e> {
     entry: &'a EntryRef<'e>,
     figures: Figures,
+    /// Figures of before are of the past.
+    current_from: Timestamp,
 }
 
 /// The first column of a figure; all that follow are figures.
 const LAST_SEEN: usize = 9;
+
+/// The columns of figures in the newest statistics.
+const NEWEST_FIRST: usize = 10;
+const NEWEST_LAST: usize = 14;
 
 /// The columns of a window, in the order of [`WindowFigure::ALL`].
 const CPU_AVG: usize = 15;
@@ -290,17 +353,26 @@ const CPU_P95: usize = 16;
 const MEMORY_P95: usize = 17;
 const HEALTH_SCORE: usize = 18;
 const CLOCK_AHEAD_SECONDS: usize = 19;
+const AS_OF: usize = 20;
 
 impl<'a> Candidate<'a, '_> {
-    /// The value of a column, without making the row.
+    /// The value of a column for filters and sorts, without making the row: figures of the past are none.
     fn cell(self, column: usize) -> Cell<'a> {
         let texts = self.texts();
         let text = |text: Option<&'a str>| text.map_or(Cell::Null, Cell::Text);
+        let past = self
+            .figures
+            .last_seen
+            .filter(|seen| *seen < self.current_from);
         match (texts.get(column), column) {
             (Some(value), _) => text(*value),
             (None, 7) => Cell::Bool(self.entry.held),
             (None, 8) => text(self.action().map(Action::as_str)),
             (None, LAST_SEEN) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
+            (None, AS_OF) => past.map_or(Cell::Null, Cell::Time),
+            (None, NEWEST_FIRST..=NEWEST_LAST | CLOCK_AHEAD_SECONDS) if past.is_some() => {
+                Cell::Null
+            }
             (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
             (None, CLOCK_AHEAD_SECONDS) => {
                 let seconds = self.figures.clock_ahead_seconds;
@@ -366,8 +438,9 @@ impl<'a> Candidate<'a, '_> {
             memory_p95: None,
             health_score: None,
             clock_ahead_seconds: None,
+            as_of: None,
         };
-        row.set_figures(&self.figures);
+        row.set_figures(&self.figures, self.current_from);
         row
     }
 
@@ -422,15 +495,27 @@ mod tests {
                     health_score: Some(9.0),
                 },
             };
-            let candidate = Candidate {
-                entry: &entry,
-                figures,
-            };
-            let row = candidate.row();
-            for column in 0..=WorkspaceRow::COLUMNS.len() {
-                assert_eq!(candidate.cell(column), row.cell(column), "{column}");
+            for current_from in [Timestamp::MIN, Timestamp::MAX] {
+                let candidate = Candidate {
+                    entry: &entry,
+                    figures,
+                    current_from,
+                };
+                let row = candidate.row();
+                let is_past = current_from == Timestamp::MAX;
+                assert_eq!(row.as_of.is_some(), is_past);
+                for column in 0..=WorkspaceRow::COLUMNS.len() {
+                    let hidden = (NEWEST_FIRST..=NEWEST_LAST).contains(&column)
+                        || column == CLOCK_AHEAD_SECONDS;
+                    let expected = if is_past && hidden {
+                        Cell::Null
+                    } else {
+                        row.cell(column)
+                    };
+                    assert_eq!(candidate.cell(column), expected, "{column}");
+                }
+                assert_eq!(row.region.as_deref(), Some("d"));
             }
-            assert_eq!(row.region.as_deref(), Some("d"));
         }
     }
 }

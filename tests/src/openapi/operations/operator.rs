@@ -121,6 +121,41 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "startActions",
+            summary: "Start an action on many workspaces",
+            description: "A batch: `atOnce` actions run, and the next ones begin as those end, until `stopAfterFailures` were refused or have \
+                failed. Each is checked, audited and told in events as if it had been requested alone, with the number of the batch beside; a \
+                refusal of one is a row of the answer, not of the request. The batch goes on without its caller and over restarts, and stops \
+                where its key is revoked. At most 20 run; 100 are kept after their end.",
+            done: "The batch, with those that have begun.",
+            target: "/operator/actions",
+            body: r#"{"action":"RebootWorkSpace","workSpaceIds":["ws-8k2m4n6p1","ws-3h5j7k9m2"],"atOnce":20,"stopAfterFailures":5,"requester":"A. Smith, ticket 4711"}"#,
+        },
+        Operation {
+            id: "listBatches",
+            summary: "List the batches of actions",
+            description: "Those that run, and the last 100 that have ended; newest first, without their workspaces.",
+            done: "The batches.",
+            target: "/operator/batches",
+            body: "",
+        },
+        Operation {
+            id: "getBatch",
+            summary: "Read a batch of actions",
+            description: "How far it is, and what came of each workspace. It is as of the last step of upkeep, which a server takes each second.",
+            done: "The batch.",
+            target: "/operator/batches/{batch}",
+            body: "",
+        },
+        Operation {
+            id: "stopBatch",
+            summary: "Stop a batch of actions",
+            description: "No further action of it begins; those that run go on. A batch that has ended stays as it is.",
+            done: "The batch.",
+            target: "/operator/batches/{batch}/stop",
+            body: "",
+        },
+        Operation {
             id: "dispatchAction",
             summary: "Begin an attempt of an action",
             description: "Notes that a provider begins an attempt to make the action happen. Call it before the attempt, and begin only \

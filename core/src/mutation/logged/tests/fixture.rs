@@ -1,9 +1,9 @@
 //! An entry with every tag, as the version that introduced the tag wrote it.
 
 use crate::model::{
-    Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, KeyFilter, KeyLimits,
-    NewKey, Nullable, Record, Scope, StatsRecord, Stream, TelemetrySelection, Workspace,
-    WorkspacePatch,
+    Action, ActionBatchRequest, ActionRequest, Attempt, AuditAction, AuditResult, FailedState,
+    KeyFilter, KeyLimits, NewKey, Nullable, Record, Scope, StatsRecord, Stream, TelemetrySelection,
+    Workspace, WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, Span};
 
@@ -38,6 +38,9 @@ const ENTRY: &[&str] = &[
     "1705070202722d",
     "181a00010477732d31010101808098edc9b9e33f01ac02046465736b",
     "190d100101640001ac02046465736b",
+    "1a1d04020477732d310477732d320001016101ac02010201ac02046465736b",
+    "1b090301ac02046465736b",
+    "1c02ac02",
 ];
 
 fn desk() -> Caller {
@@ -113,7 +116,25 @@ fn mutations() -> Vec<Sample> {
     all.extend(dispatched());
     all.push(removal());
     all.push(access());
+    all.extend(batches());
     all
+}
+
+fn batches() -> [Sample; 3] {
+    let mut request = ActionBatchRequest::new(Action::Terminate, ["ws-1", "ws-2"]);
+    request.requester = Some("a".into());
+    request.at_once = Some(300);
+    request.stop_after_failures = Some(2);
+    let start = StartActionBatch {
+        request,
+        by: desk(),
+    };
+    let stop = StopActionBatch { id: 3, by: desk() };
+    [
+        Sample::new(start),
+        Sample::new(stop),
+        Sample::new(Maintenance::AdvanceActionBatch(300)),
+    ]
 }
 
 fn access() -> Sample {

@@ -1,0 +1,38 @@
+//! What a batch of actions may be.
+
+use std::collections::BTreeSet;
+
+use crate::limits::BATCH_IDS_MAX;
+use crate::model::{ActionBatchRequest, AuditAction};
+
+use super::key_limits::action_names;
+use super::validation::Violation;
+
+/// Checks a batch that is to be started.
+pub(crate) fn check(request: &ActionBatchRequest) -> Result<(), Violation> {
+    let violation = |field, message: String| Err(Violation { field, message });
+    if !AuditAction::LIMITABLE.contains(&request.action) {
+        let message = format!("The field action must be one of {}.", action_names());
+        return violation("action", message);
+    }
+    let ids = &request.workspace_ids;
+    if !(1..=BATCH_IDS_MAX).contains(&ids.len()) {
+        let message = format!("The field workSpaceIds must list 1 to {BATCH_IDS_MAX} ids.");
+        return violation("workSpaceIds", message);
+    }
+    let different: BTreeSet<_> = ids.iter().collect();
+    if different.len() < ids.len() || ids.iter().any(String::is_empty) {
+        let message = "The field workSpaceIds must list each id once, and no empty one.";
+        return violation("workSpaceIds", message.to_owned());
+    }
+    for (field, value) in [
+        ("atOnce", request.at_once),
+        ("stopAfterFailures", request.stop_after_failures),
+    ] {
+        if value == Some(0) {
+            let message = format!("The field {field} must be a whole number from 1.");
+            return violation(field, message);
+        }
+    }
+    Ok(())
+}
