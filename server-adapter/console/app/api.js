@@ -127,9 +127,9 @@ export async function get(path, query, signal) {
     return (await request("GET", path, { query, signal, accept: "application/json" })).json();
 }
 
-/** Sends JSON, or nothing; returns the JSON of the response, or null. @param {string} method @param {string} path @param {Query} [query] @param {unknown} [json] @returns {Promise<any>} */
-export async function send(method, path, query, json) {
-    const text = await (await request(method, path, { query, json })).text();
+/** Sends JSON, or nothing; returns the JSON of the response, or null. @param {string} method @param {string} path @param {Query} [query] @param {unknown} [json] @param {AbortSignal} [signal] @returns {Promise<any>} */
+export async function send(method, path, query, json, signal) {
+    const text = await (await request(method, path, { query, json, signal })).text();
     return text === "" ? null : JSON.parse(text);
 }
 

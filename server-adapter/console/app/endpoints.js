@@ -64,6 +64,11 @@ GET /operator/telemetry/startup?instanceId={workSpId}&limit=5 Read the startup t
 GET /operator/telemetry/processes?instanceId={workSpId}&limit=5 Read the process reports of an instance
 DELETE /operator/telemetry?instance={workSpId} Remove telemetry
 GET /operator/actions?state=pending&limit=5 List the actions that run
+POST /operator/actions Start an action on many workspaces
+ {"action":"StartWorkSpace","workSpaceIds":["{workSpId}"],"atOnce":20,"stopAfterFailures":5,"requester":"example"}
+GET /operator/batches List the batches of actions
+GET /operator/batches/{id} Read a batch of actions
+POST /operator/batches/{id}/stop Stop a batch of actions
 POST /operator/actions/{id}/dispatch Begin an attempt of an action
  {"provider":"aws","attempt":1,"instance":"4fc1a90e"}
 POST /operator/actions/{id}/note Note what a provider says of an action

@@ -64,6 +64,7 @@ export function consoleTest(name, run, options = {}) {
                     const driven = await (launched[browser] ??= launch(browser, context, options));
                     await run(await given({ place, driven, pages, transport, browser, context, options }));
                 } catch (error) {
+                    for (const page of pages) context.diagnostic(await seen(page).catch(String));
                     await close(browser);
                     throw error;
                 } finally {
@@ -74,6 +75,15 @@ export function consoleTest(name, run, options = {}) {
             });
         }
     }
+}
+
+/** What a person would see of a page that did not become what a test expected. @param {import("puppeteer-core").Page} page */
+function seen(page) {
+    const read = page.evaluate(() => {
+        const text = (selector) => document.querySelector(selector)?.textContent.replace(/\s+/g, " ").slice(0, 600);
+        return JSON.stringify({ at: location.hash, focus: document.activeElement?.outerHTML.slice(0, 200), dialog: text("dialog"), notices: text(".notices"), live: text(".live"), main: text("main") });
+    });
+    return Promise.race([read, new Promise((_, failed) => setTimeout(failed, 5000, "the page does not respond").unref())]);
 }
 
 /** The browsers of this file: a test has an origin of its own, and with it a storage. @type {Record<string, Promise<import("puppeteer-core").Browser> | undefined>} */

@@ -128,6 +128,7 @@ consoleTest("keys_are_issued_once_shown_and_revoked_with_care", async ({ page, r
     await click(page, "Issue a key");
     await page.waitForSelector("dialog[open]");
     await page.locator("dialog input[name=name]").fill("<img src=x onerror=alert(1)>");
+    await page.select("dialog select[name=task]", "collector");
     await passesAxe();
     await click(page, "Issue");
     await says(page, "dialog h2", "The key is issued");
@@ -167,6 +168,59 @@ consoleTest("keys_are_issued_once_shown_and_revoked_with_care", async ({ page, r
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
     assert.equal((await request("GET", "/query/key")).id, id);
+}, { troubles: REFUSED });
+
+/** The tasks of keys, and what each may do: its scopes, the buttons of a selected desktop, and the pages that it is shown. */
+const LOOKS = ["Desktops", "Logons", "Processes"];
+const TASKS = {
+    helpdesk: { scopes: ["read", "act"], buttons: ["Start", "Reboot", "Recovery reboot"], pages: LOOKS },
+    operator: { scopes: ["read", "act", "audit"], buttons: ["Start", "Reboot", "Recovery reboot", "Change type", "Restore", "Rebuild", "Terminate", "Remove record"], pages: LOOKS },
+    collector: { scopes: ["read"], buttons: [], pages: LOOKS },
+    provider: { scopes: ["admin"], buttons: ["Place hold", "Start", "Reboot", "Recovery reboot", "Change type", "Restore", "Rebuild", "Terminate", "Remove record"], pages: [...LOOKS, "Keys"] },
+};
+
+consoleTest("key_of_each_task_may_do_in_the_console_what_it_may_over_HTTP", async ({ page, load, request, show, open, transport }) => {
+    await load([{ workSpId: "ws-1", state: "AVAILABLE" }]);
+    for (const [task, { scopes, buttons, pages }] of Object.entries(TASKS)) {
+        await show("#/keys", "table.data");
+        await click(page, "Issue a key");
+        await page.waitForSelector("dialog[open] select[name=task]");
+        await page.locator("dialog input[name=name]").fill(`for ${task}`);
+        await page.select("dialog select[name=task]", task);
+        await click(page, "Issue");
+        await says(page, "dialog h2", "The key is issued");
+        const key = await page.$eval("dialog pre", (element) => element.textContent);
+        await click(page, "I have it");
+        assert.deepEqual((await request("GET", "/query/key", { key })).scopes, scopes, task);
+        // In a tab that is signed in with it.
+        const tab = await open();
+        await tab.evaluate(async (key) => (await import(new URL("app/session.js", document.baseURI).href)).signIn(key, "Ada"), key);
+        await tab.evaluate(() => void (location.hash = "#/desktops"));
+        await tab.waitForSelector(".grid-body .grid-row");
+        const links = await tab.$$eval("nav a", (all) => all.map(({ textContent }) => textContent.trim()));
+        for (const wanted of pages) assert.ok(links.some((link) => link.startsWith(wanted)), `${task}: ${wanted} of ${links}`);
+        assert.equal(links.some((link) => link.startsWith("Keys")), pages.includes("Keys"), task);
+        await tab.focus(".grid");
+        await tab.keyboard.press("ArrowDown");
+        await tab.keyboard.press(" ");
+        if (buttons.length > 0) await tab.waitForSelector(".bulk");
+        const shown = await tab.$$eval(".bulk button:not(.quiet)", (all) => all.map(({ textContent }) => textContent));
+        assert.deepEqual(shown, buttons, task);
+        // What the console hides the interface refuses.
+        for (const [action, title] of [["RebootWorkSpace", "Reboot"], ["TerminateWorkSpace", "Terminate"], ["ChangeComputeType", "Change type"]]) {
+            const status = await tab.evaluate(
+                async (action, key) => {
+                    const { request } = await import(new URL("app/api.js", document.baseURI).href);
+                    return request("POST", `/api/Actions/${action}`, { query: { workSpaceId: "ws-0", computeType: "POWER" }, key }).then(({ status }) => status, ({ status }) => status);
+                },
+                action,
+                key,
+            );
+            assert.equal(status === 403, !buttons.includes(title), `${task}: ${action} is ${status}`);
+        }
+        await tab.close();
+    }
+    assert.ok(transport);
 }, { troubles: REFUSED });
 
 consoleTest("store_shows_the_metrics_and_saves_them", async ({ page, load, show, passesAxe, transport }) => {

@@ -2,6 +2,7 @@
 
 import { host, send } from "../api.js";
 import { ago, time } from "../format.js";
+import { ACTIONS } from "../parts/action-dialog.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Problem } from "../parts/problem.js";
@@ -20,8 +21,20 @@ const SCOPES = {
     ingest: "Post telemetry, where the server asks for a key; nothing else",
     audit: "The audit and the holds; nothing else",
 };
+/** The tasks of `deskfleet keys issue --for`, and what their keys may do. @type {Record<string, { title: string, scopes: string[], actions?: string[], perHour?: number }>} */
+const TASKS = {
+    helpdesk: { title: "Help desk: look, reboot, recovery reboot, start", scopes: ["read", "act"], actions: ["RebootWorkSpace", "RecoveryRebootWorkSpace", "StartWorkSpace"] },
+    operator: { title: "Operator: all actions, 20 destructive ones in an hour, and the audit", scopes: ["read", "act", "audit"], perHour: 20 },
+    auditor: { title: "Auditor: the audit and the holds", scopes: ["audit"] },
+    agent: { title: "Agent: posts telemetry", scopes: ["ingest"] },
+    collector: { title: "Collector: reads, for Prometheus, Grafana and reports", scopes: ["read"] },
+    provider: { title: "Provider: imports, and carries out actions", scopes: ["admin"] },
+    own: { title: "Something else", scopes: ["read"] },
+};
 const DAY_MS = 86_400_000;
 const LIVES = { 0.5: "12 hours", 30: "30 days", 90: "90 days", 365: "A year", "": "Never" };
+
+const ALL_ACTIONS = ACTIONS.map(({ name }) => name);
 
 /** @param {{ onIssued: () => void, onClose: () => void }} properties */
 export function IssueKey({ onIssued, onClose }) {
@@ -36,25 +49,60 @@ export function IssueKey({ onIssued, onClose }) {
 /** @param {{ onIssued: (key: IssuedKey) => void, onClose: () => void }} properties */
 function NewKey({ onIssued, onClose }) {
     const [error, setError] = useState(/** @type {unknown} */ (undefined));
+    const [task, setTask] = useState("helpdesk");
+    const [scopes, setScopes] = useState(TASKS.helpdesk.scopes);
+    const [actions, setActions] = useState(TASKS.helpdesk.actions ?? ALL_ACTIONS);
+    const [perHour, setPerHour] = useState("");
+    const [region, setRegion] = useState("");
+    /** @param {string} name */
+    const choose = (name) => {
+        const { scopes, actions = ALL_ACTIONS, perHour } = TASKS[name];
+        setTask(name);
+        setScopes(scopes);
+        setActions(actions);
+        setPerHour(String(perHour ?? ""));
+    };
+    const toggled = (/** @type {string[]} */ all, /** @type {string} */ one) => (all.includes(one) ? all.filter((each) => each !== one) : [...all, one]);
+    // A key of scope admin has no limits.
+    const limited = scopes.includes("act") && !scopes.includes("admin");
     /** @param {SubmitEvent} event */
     const submit = async (event) => {
         event.preventDefault();
         const fields = new FormData(/** @type {HTMLFormElement} */ (event.target));
-        const scopes = fields.getAll("scope");
         const days = fields.get("days");
         if (scopes.length === 0) return setError(new Error("Choose at least one scope."));
+        if (limited && actions.length === 0) return setError(new Error("Choose at least one action, or leave the scope act out."));
+        const limits = {
+            ...(actions.length < ALL_ACTIONS.length ? { actions } : {}),
+            ...(region.trim() === "" ? {} : { filter: { region: region.trim() } }),
+            ...(perHour === "" ? {} : { destructivePerHour: Number(perHour) }),
+        };
+        const expires = days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
         try {
-            onIssued(await send("POST", "/operator/keys", {}, { name: fields.get("name"), scopes, expires: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString() }));
+            onIssued(await send("POST", "/operator/keys", {}, { name: fields.get("name"), scopes, expires, ...(limited ? limits : {}) }));
         } catch (failed) {
             setError(failed);
         }
     };
     return html`<form class="form" onSubmit=${submit}>
         <label>Name, for people and the audit <input name="name" required maxlength="256" autocomplete="off" autofocus /></label>
-        <fieldset>
-            <legend>What it may do</legend>
-            ${Object.entries(SCOPES).map(([scope, what]) => html`<label key=${scope} class="check"><input type="checkbox" name="scope" value=${scope} defaultChecked=${scope === "read"} /><span><code>${scope}</code> <span class="note">${what}</span></span></label>`)}
-        </fieldset>
+        <label>For <select name="task" value=${task} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>${Object.entries(TASKS).map(([name, { title }]) => html`<option key=${name} value=${name}>${title}</option>`)}</select></label>
+        <details open=${task === "own"}>
+            <summary>What it may do: <code>${scopes.join(" ")}</code>${limited && ` · ${actions.length === ALL_ACTIONS.length ? "all actions" : `${actions.length} of ${ALL_ACTIONS.length} actions`}`}</summary>
+            <fieldset>
+                <legend>Scopes</legend>
+                ${Object.entries(SCOPES).map(([scope, what]) => html`<label key=${scope} class="check"><input type="checkbox" name="scope" value=${scope} checked=${scopes.includes(scope)} onChange=${() => (setTask("own"), setScopes(toggled(scopes, scope)))} /><span><code>${scope}</code> <span class="note">${what}</span></span></label>`)}
+            </fieldset>
+            ${
+                limited &&
+                html`<fieldset>
+                        <legend>Actions</legend>
+                        ${ACTIONS.map(({ name, title }) => html`<label key=${name} class="check"><input type="checkbox" name="action" value=${name} checked=${actions.includes(name)} onChange=${() => (setTask("own"), setActions(toggled(actions, name)))} /> ${title}</label>`)}
+                    </fieldset>
+                    <label>Destructive actions in an hour <input name="perHour" type="number" min="0" placeholder="any number" value=${perHour} onInput=${(/** @type {any} */ event) => setPerHour(event.target.value)} /></label>`
+            }
+        </details>
+        ${limited && html`<label>Only desktops of the region <input name="region" maxlength="256" placeholder="all, or eu-west-1, or in.eu-west-1,eu-central-1" value=${region} onInput=${(/** @type {any} */ event) => setRegion(event.target.value)} /></label>`}
         <label>Expires after
             <select name="days">${["30", "90", "365", "0.5", ""].map((days) => html`<option key=${days} value=${days}>${LIVES[/** @type {keyof typeof LIVES} */ (days)]}</option>`)}</select>
         </label>

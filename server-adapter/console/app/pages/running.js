@@ -29,7 +29,33 @@ const TRANSITIONS = ["REBOOTING", "REBUILDING", "RESTORING", "STARTING", "STOPPI
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => type.startsWith("action.") || type === "import.committed";
 const desktop = (/** @type {{ workSpaceId: string }} */ { workSpaceId }) => html`<a href=${href("desktop", workSpaceId)}><${Text} text=${workSpaceId} /></a>`;
 
-export const Running = () => (may("admin") ? html`<${Outbox} />` : html`<${InTransition} />`);
+export const Running = () => html`<${Batches} />${may("admin") ? html`<${Outbox} />` : html`<${InTransition} />`}`;
+
+/** @typedef {import("../../../../wasm/js/types.js").ActionBatch} Batch */
+
+/** Why a batch was stopped. */
+const STOPPED = { Requested: "stopped by a person", Failures: "stopped after failures", Throttled: "stopped above the rate of its key", KeyEnded: "stopped with its key" };
+
+/** Actions on many desktops that have not ended. */
+function Batches() {
+    const batches = useResource("batches", (signal) => get("/operator/batches", {}, signal), { every: EVERY_MS, on: changes });
+    const [error, setError] = useState(/** @type {unknown} */ (undefined));
+    const rows = (batches.data?.batches ?? []).filter((/** @type {Batch} */ { endedAt }) => endedAt === null);
+    if (rows.length === 0) return null;
+    const now = Date.now();
+    /** @param {Batch} batch */
+    const stop = (batch) => send("POST", `/operator/batches/${batch.batchId}/stop`).then(batches.reload, setError);
+    /** @type {import("../parts/data-table.js").Column<Batch>[]} */
+    const columns = [
+        { name: "action", title: "Action on many", show: ({ action, computeType }) => html`${actionTitle(action)}${computeType && ` to ${computeType}`}` },
+        { name: "requester", title: "Requested by", show: ({ requester, apiKeyName }) => html`<${Text} text=${requester ?? apiKeyName ?? "host"} />` },
+        { name: "startedAt", title: "Since", show: ({ startedAt }) => html`${ago(startedAt, now)} <span class="note">${time(startedAt)}</span>` },
+        { name: "waiting", title: "Progress", fixed: true, show: ({ succeeded, running, waiting, failed, stopped }) => `${succeeded} done, ${running} running, ${waiting} ${stopped === null ? "waiting" : "not begun"}, ${failed} failed${stopped === null ? "" : `; ${STOPPED[stopped] ?? stopped}`}` },
+        { name: "stop", title: "Stop", fixed: true, unsaved: true, show: (batch) => may("act") && batch.stopped === null && batch.waiting > 0 && html`<button type="button" onClick=${() => void stop(batch)}>Stop</button>` },
+    ];
+    return html`<${Problem} error=${error} /><${DataTable} caption="Running batches" file="batches" columns=${columns} rows=${rows} rowKey=${(/** @type {Batch} */ { batchId }) => batchId} />`;
+}
+
 
 function Outbox() {
     const [ending, setEnding] = useState(/** @type {{ action: Action, fails: boolean } | undefined} */ (undefined));

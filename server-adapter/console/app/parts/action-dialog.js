@@ -14,26 +14,28 @@ import { Text } from "./text.js";
 import { Typed } from "./typed.js";
 
 /**
- * What can be done. `danger`: data is lost, so that it is confirmed by typing; `holds`: refused for a desktop on litigation hold.
- * @type {{ name: string, title: string, will: string, danger?: boolean, holds?: boolean, note: string }[]}
+ * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: whoever works there is disconnected; `holds`: refused for a desktop on litigation hold.
+ * @type {{ name: string, title: string, will: string, danger?: boolean, disconnects?: boolean, holds?: boolean, note: string }[]}
  */
 export const ACTIONS = [
     { name: "StartWorkSpace", title: "Start", will: "will start", note: "Starts stopped desktops whose running mode is AUTO_STOP or MANUAL." },
-    { name: "RebootWorkSpace", title: "Reboot", will: "will reboot", note: "Restarts the system. Whoever works there is disconnected." },
-    { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", will: "will reboot on another host", note: "Moves the desktop to another host and restarts it. Its volumes stay." },
-    { name: "ChangeComputeType", title: "Change type", will: "will change", note: "Changes the hardware. Whoever works there is disconnected." },
+    { name: "RebootWorkSpace", title: "Reboot", will: "will reboot", disconnects: true, note: "Restarts the system. Whoever works there is disconnected." },
+    { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", will: "will reboot on another host", disconnects: true, note: "Moves the desktop to another host and restarts it. Its volumes stay." },
+    { name: "ChangeComputeType", title: "Change type", will: "will change", disconnects: true, note: "Changes the hardware. Whoever works there is disconnected." },
     { name: "RestoreWorkSpace", title: "Restore", will: "will be restored", danger: true, holds: true, note: "Sets both volumes back to the last snapshot. What was written since is lost." },
     { name: "RebuildWorkSpace", title: "Rebuild", will: "will be rebuilt", danger: true, holds: true, note: "Makes the root volume anew and sets the user volume back to the last snapshot." },
     { name: "TerminateWorkSpace", title: "Terminate", will: "will be terminated", danger: true, holds: true, note: "Deletes the desktop and its volumes. Nothing brings them back." },
     { name: "RemoveWorkSpaceDbEntry", title: "Remove record", will: "to be removed from the inventory", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
 ];
 
+/** More desktops than this begin in waves of as many, and whoever disconnects people there types how many. */
+const MANY = 25;
 /** Rows of a list that are drawn. */
 const LISTED_MAX = 200;
 
 /** @type {import("../vendor/preact.js").Signal<{ action: string, ids: string[] } | null>} */
 const asked = signal(null);
-/** Stops the requests that are being sent. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
+/** Stops what this page has to send still. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
 const running = signal(null);
 
 /** Opens the dialog. @param {string} action such as `RebootWorkSpace` @param {Iterable<string>} ids */
@@ -41,7 +43,7 @@ export function askAction(action, ids) {
     if (running.value === null) asked.value = { action, ids: [...ids] };
 }
 
-/** While requests are sent the dialog stays: its button stops them, and Esc does not do so by mistake. */
+/** While a part is to be sent the dialog stays: its button stops that, and Esc does not do so by mistake. */
 const close = () => {
     if (running.value === null) asked.value = null;
 };
@@ -62,14 +64,18 @@ export function ActionDialog() {
 const desktops = (number) => `${count(number)} ${number === 1 ? "desktop" : "desktops"}`;
 
 /** @typedef {import("./action-run.js").Outcome} Outcome */
+/** @typedef {{ atOnce: number | null, stopAfterFailures: number | null }} Pace */
 
 /** @param {{ action: typeof ACTIONS[number], ids: string[] }} properties */
 function Steps({ action, ids }) {
     const [type, setType] = useState("");
     const [previewed, setPreviewed] = useState(/** @type {Outcome[] | undefined} */ (undefined));
     const [error, setError] = useState(/** @type {unknown} */ (undefined));
-    const [results, setResults] = useState(/** @type {Outcome[] | undefined} */ (undefined));
-    const [sending, setSending] = useState(0);
+    const [progress, setProgress] = useState(/** @type {import("./action-run.js").Progress | undefined} */ (undefined));
+    const [pace, setPace] = useState(/** @type {Pace} */ ({ atOnce: null, stopAfterFailures: null }));
+    const stop = useRef(new AbortController());
+    const left = useRef(new AbortController());
+    useEffect(() => () => left.current.abort(), []);
     const needsType = action.name === "ChangeComputeType";
 
     const look = () => {
@@ -82,21 +88,27 @@ function Steps({ action, ids }) {
     };
     useEffect(look, [type]);
 
-    /** @param {string[]} chosen */
-    const begin = async (chosen) => {
+    /** @param {string[]} chosen @param {Pace} given */
+    const begin = async (chosen, given) => {
         // A second click, before the form is gone.
         if (running.value !== null) return;
-        setSending(chosen.length);
-        setResults([]);
-        const controller = (running.value = new AbortController());
-        const all = await run(action.name, chosen, { requester: requester.value, computeType: type }, controller.signal, setResults);
-        running.value = null;
-        setSending(0);
-        setResults(all);
-        const accepted = all.filter(({ outcome }) => outcome === "Accepted").length;
-        notify(`${action.title}: ${count(accepted)} of ${desktops(all.length)} accepted.`, accepted === all.length ? "good" : "bad");
+        left.current.abort();
+        left.current = new AbortController();
+        stop.current = new AbortController();
+        running.value = stop.current;
+        setPace(given);
+        let told = false;
+        await run(action.name, chosen, { requester: requester.value, computeType: type, ...given }, { stop: stop.current.signal, left: left.current.signal }, (now) => {
+            setProgress(now);
+            if (now.sending) return;
+            running.value = null;
+            if (told || now.waiting > 0) return;
+            told = true;
+            const accepted = now.outcomes.filter(({ outcome }) => outcome === "Accepted" || outcome === "Completed").length;
+            notify(`${action.title}: ${count(accepted)} of ${desktops(now.outcomes.length)} accepted.`, accepted === now.outcomes.length ? "good" : "bad");
+        });
     };
-    if (results !== undefined) return html`<${Results} action=${action} results=${results} sending=${sending} begin=${begin} />`;
+    if (progress !== undefined) return html`<${Results} action=${action} progress=${progress} stop=${() => stop.current.abort()} begin=${(/** @type {string[]} */ chosen) => void begin(chosen, pace)} />`;
     return html`<p>${action.note}</p>
         ${needsType && html`<label>New type <select value=${type} onChange=${(/** @type {any} */ event) => setType(event.target.value)}><option value="" disabled>Choose one</option>${COMPUTE_TYPES.map((name) => html`<option key=${name}>${name}</option>`)}</select></label>`}
         <${Problem} error=${error} retry=${look} />
@@ -104,27 +116,41 @@ function Steps({ action, ids }) {
         ${previewed && html`<${Confirm} key=${type} action=${action} previewed=${previewed} begin=${begin} />`}`;
 }
 
-/** @param {{ action: typeof ACTIONS[number], previewed: Outcome[], begin: (ids: string[]) => void }} properties */
+/** @param {{ action: typeof ACTIONS[number], previewed: Outcome[], begin: (ids: string[], pace: Pace) => void }} properties */
 function Confirm({ action, previewed, begin }) {
     const accepted = previewed.filter(({ outcome }) => outcome === "Accepted");
     const others = previewed.length - accepted.length;
     const [all, setAll] = useState(false);
     const [agreed, setAgreed] = useState("");
     const [who, setWho] = useState(requester.value);
+    const [atOnce, setAtOnce] = useState(accepted.length > MANY ? String(MANY) : "");
+    const [failures, setFailures] = useState("");
     const chosen = all ? previewed : accepted;
     const removes = action.name === REMOVAL;
-    const wanted = !action.danger || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : removes ? "" : chosen[0].workSpaceId;
+    const typed = action.danger || (action.disconnects && chosen.length > MANY);
+    const wanted = !typed || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : removes ? "" : chosen[0].workSpaceId;
     /** @param {SubmitEvent} event */
     const submit = (event) => {
         event.preventDefault();
         if (!removes) requester.value = who.trim();
-        begin(chosen.map(({ workSpaceId }) => workSpaceId));
+        const number = (/** @type {string} */ text) => (text === "" ? null : Number(text));
+        begin(
+            chosen.map(({ workSpaceId }) => workSpaceId),
+            { atOnce: number(atOnce), stopAfterFailures: number(failures) },
+        );
     };
     return html`<form class="action-form" onSubmit=${submit}>
         ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case that has changed by then</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
+        ${
+            chosen.length > 1 &&
+            html`<div class="row">
+                <label>At once <input type="number" min="1" max="1000" placeholder="all" value=${atOnce} onInput=${(/** @type {any} */ event) => setAtOnce(event.target.value)} /></label>
+                <label>Stop after failures <input type="number" min="1" placeholder="never" value=${failures} onInput=${(/** @type {any} */ event) => setFailures(event.target.value)} /></label>
+            </div>`
+        }
         ${wanted !== "" && html`<${Typed} key=${wanted} word=${wanted} onChange=${(/** @type {boolean} */ is) => setAgreed(is ? wanted : "")} />`}
         <div class="dialog-actions">
             <button type="button" onClick=${close}>Cancel</button>
@@ -133,20 +159,24 @@ function Confirm({ action, previewed, begin }) {
     </form>`;
 }
 
-/** @param {{ action: typeof ACTIONS[number], results: Outcome[], sending: number, begin: (ids: string[]) => void }} properties */
-function Results({ action, results, sending, begin }) {
-    const refused = results.filter(({ outcome }) => outcome !== "Accepted").length;
-    const left = results.filter(({ outcome }) => outcome === "NotSent").map(({ workSpaceId }) => workSpaceId);
+/** What came of an action so far. @param {{ action: typeof ACTIONS[number], progress: import("./action-run.js").Progress, stop: () => void, begin: (ids: string[]) => void }} properties */
+function Results({ action, progress: { outcomes, waiting, sending, over }, stop, begin }) {
+    const ids = (/** @type {string[]} */ ...wanted) => outcomes.filter(({ outcome }) => wanted.includes(outcome)).map(({ workSpaceId }) => workSpaceId);
+    const [unsent, failed, ended] = [ids("NotSent"), ids("Refused", "Failed", "Cancelled"), ids("Completed", "NoChange", "Refused", "Failed", "Cancelled")];
     const label = useId();
     const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
-    useEffect(() => button.current?.focus(), [sending > 0]);
-    const save = () => download(`${action.name}.csv`, csv(["workSpaceId", "outcome", "code", "message"], results));
-    return html`${sending > 0 && html`<p id=${label}>${count(results.length)} of ${count(sending)} sent${refused > 0 && `, ${count(refused)} not accepted`}</p><progress aria-labelledby=${label} max=${sending} value=${results.length}></progress>`}
-        ${sending === 0 && html`<${Groups} action=${action} outcomes=${results} />`}
+    const stops = sending || waiting > 0;
+    useEffect(() => button.current?.focus(), [stops]);
+    const save = () => download(`${action.name}.csv`, csv(["workSpaceId", "outcome", "code", "message"], outcomes));
+    return html`${!over && html`<p id=${label}>${count(ended.length)} of ${desktops(outcomes.length)} ended${failed.length > 0 && `, ${count(failed.length)} of them not as intended`}${!sending && ". It goes on when this is closed."}</p><progress aria-labelledby=${label} max=${outcomes.length} value=${ended.length}></progress>`}
+        <${Groups} action=${action} outcomes=${outcomes} />
         <div class="dialog-actions">
-            ${sending > 0
-                ? html`<button key="stop" ref=${button} type="button" onClick=${() => running.value?.abort()}>Stop</button>`
-                : html`${left.length > 0 && html`<button type="button" onClick=${() => begin(left)}>Send the other ${count(left.length)}</button>`}<a class="button" href=${href("audit", undefined, { tab: "running" })} onClick=${close}>Running actions</a><button type="button" onClick=${save}>Save as CSV</button><button key="close" ref=${button} type="button" class="primary" onClick=${close}>Close</button>`}
+            ${stops && html`<button key="stop" ref=${button} type="button" onClick=${stop}>Stop</button>`}
+            ${!stops && unsent.length > 0 && html`<button type="button" onClick=${() => begin(unsent)}>Send the other ${count(unsent.length)}</button>`}
+            ${over && failed.length > 0 && html`<button type="button" onClick=${() => begin(failed)}>Try the ${count(failed.length)} again</button>`}
+            <a class="button" href=${href("audit", undefined, { tab: "running" })} onClick=${close}>Running actions</a>
+            <button type="button" onClick=${save}>Save as CSV</button>
+            ${!sending && html`<button key="close" ref=${stops ? undefined : button} type="button" class="primary" onClick=${close}>Close</button>`}
         </div>`;
 }
 

@@ -1,11 +1,15 @@
-// Actions on many desktops: what they would do, and doing it, a few at once.
+// Actions on many desktops: what they would do, and doing it in batches of the server.
 
-import { send } from "../api.js";
+import { get, send } from "../api.js";
 import { look } from "../format.js";
-import { forEach } from "./bulk.js";
 import { holdsOf } from "./hold-dialog.js";
 
 const PREVIEW_MAX = 1000;
+/** A preview that takes longer is given up, and offered again. */
+const PREVIEW_MS = 20_000;
+/** Most desktops of a batch. */
+const BATCH_MAX = 1000;
+const POLL_MS = 1000;
 /** It removes the record of a desktop, and is no action of the interface: there is no preview, and no requester. */
 export const REMOVAL = "RemoveWorkSpaceDbEntry";
 
@@ -13,7 +17,7 @@ export const REMOVAL = "RemoveWorkSpaceDbEntry";
 export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWERPRO", "GENERALPURPOSE_4XLARGE", "GENERALPURPOSE_8XLARGE", "GRAPHICS_G4DN", "GRAPHICSPRO_G4DN", "GRAPHICS_G6", "GRAPHICS_GR6", "GRAPHICS_G6F", "GRAPHICS_GR6F", "GRAPHICS_G7", "GRAPHICS", "GRAPHICSPRO"];
 
 /**
- * `outcome` is `Accepted`, `NoChange`, `Refused` or `NotSent`.
+ * `outcome` is a result of the audit, `Waiting` for its turn, or `NotSent`.
  * `simulated`: the clock ends the action, and nothing happens to the desktop.
  * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean }} Outcome
  */
@@ -21,6 +25,11 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 /** @type {Record<string, [tone: string, glyph: string, text: string]>} */
 const OUTCOMES = {
     Accepted: ["good", "✓", "accepted"],
+    Waiting: ["off", "◌", "waiting"],
+    Completed: ["good", "✓", "done"],
+    Failed: ["bad", "✖", "failed"],
+    Cancelled: ["warn", "△", "cancelled"],
+    Throttled: ["warn", "△", "above the rate of the key"],
     NoChange: ["off", "○", "without a need for it: nothing changes"],
     LitigationHold: ["care", "▣", "on litigation hold"],
     OperationInProgress: ["busy", "◔", "with an action in progress"],
@@ -55,8 +64,7 @@ export async function preview(action, ids, computeType, signal) {
     const outcomes = [];
     for (let from = 0; from < ids.length; from += PREVIEW_MAX) {
         const body = { action, workSpaceIds: ids.slice(from, from + PREVIEW_MAX), ...(computeType === "" ? {} : { computeType }) };
-        const { rows } = await send("POST", "/query/preview", {}, body);
-        signal.throwIfAborted();
+        const { rows } = await send("POST", "/query/preview", {}, body, AbortSignal.any([signal, AbortSignal.timeout(PREVIEW_MS)]));
         for (const { workSpaceId, outcome, code, state, wouldBecome, simulated } of rows) {
             const becomes = wouldBecome === null ? "" : ` → ${look(wouldBecome).label}`;
             outcomes.push({ workSpaceId, outcome, code, message: state === null ? "" : `${look(state).label}${becomes}`, simulated });
@@ -75,20 +83,70 @@ async function addHolds(outcomes, signal) {
     }
 }
 
+/** @typedef {import("../../../../wasm/js/types.js").ActionBatch} Batch */
+
 /**
- * Does an action to desktops, until the signal aborts; `report` is called with the outcomes so far.
+ * How far an action on desktops is. `sending`: a part of it is this page's to send still, else it goes on without the page.
+ * @typedef {{ outcomes: Outcome[], waiting: number, sending: boolean, over: boolean }} Progress
+ */
+
+/** @param {Batch} batch @returns {Outcome[]} */
+const outcomesOf = ({ rows, stopped }) => rows.map(({ workSpaceId, result, code }) => ({ workSpaceId, outcome: result ?? (stopped === null ? "Waiting" : "NotSent"), code, message: "" }));
+
+/** @param {number} ms @param {AbortSignal[]} signals which end it early */
+const pause = (ms, ...signals) =>
+    new Promise((done) => {
+        const timer = setTimeout(done, ms);
+        for (const signal of signals) signal.addEventListener("abort", () => (clearTimeout(timer), done(undefined)), { once: true });
+    });
+
+/**
+ * Starts an action on desktops and follows it to its end. The server does it in waves; beyond 1000 desktops the next batch is sent once the one before has begun its last.
  * @param {string} action
  * @param {string[]} ids
- * @param {{ requester: string, computeType: string }} more
- * @param {AbortSignal} signal
- * @param {(outcomes: Outcome[]) => void} report
- * @returns {Promise<Outcome[]>}
+ * @param {{ requester: string, computeType: string, atOnce: number | null, stopAfterFailures: number | null }} more
+ * @param {{ stop: AbortSignal, left: AbortSignal }} signals `stop`: no further one begins; `left`: nobody follows it any more
+ * @param {(progress: Progress) => void} report
  */
-export async function run(action, ids, { requester, computeType }, signal, report) {
-    const path = action === REMOVAL ? `/api/Information/${action}` : `/api/Actions/${action}`;
-    const outcomeOf = (/** @type {import("./bulk.js").Outcome} */ { workSpId, result, code, message }) => ({ workSpaceId: workSpId, outcome: result === "Done" ? "Accepted" : "Refused", code: code || null, message });
-    const done = await forEach(ids, (workSpaceId) => send("POST", path, { workSpaceId, requester, computeType }), signal, (outcomes) => report(outcomes.map(outcomeOf)));
-    const sent = new Set(done.map(({ workSpId }) => workSpId));
-    const left = ids.filter((id) => !sent.has(id)).map((workSpaceId) => ({ workSpaceId, outcome: "NotSent", code: null, message: "" }));
-    return [...done.map(outcomeOf), ...left];
+export async function run(action, ids, { computeType, ...more }, { stop, left }, report) {
+    /** @type {Batch[]} */
+    const batches = [];
+    /** @type {Outcome[]} */
+    let refused = [];
+    let sent = 0;
+    const tell = () => {
+        const rest = ids.slice(sent).map((workSpaceId) => ({ workSpaceId, outcome: "NotSent", code: null, message: "" }));
+        const last = batches.at(-1);
+        const sending = rest.length > 0 && !stop.aborted && (last?.stopped ?? null) === null && refused.length === 0;
+        const waiting = batches.reduce((sum, { waiting, stopped }) => sum + (stopped === null ? waiting : 0), 0);
+        const over = !sending && batches.every(({ endedAt }) => endedAt !== null);
+        report({ outcomes: [...batches.flatMap(outcomesOf), ...refused, ...rest], waiting, sending, over });
+        return { sending, waiting, over };
+    };
+    for (;;) {
+        if (left.aborted) return;
+        const { sending, waiting, over } = tell();
+        if (over) return;
+        try {
+            if (sending && waiting === 0) {
+                const workSpaceIds = ids.slice(sent, sent + BATCH_MAX);
+                batches.push(await send("POST", "/operator/actions", {}, { action, workSpaceIds, ...(computeType === "" ? {} : { computeType }), ...more }));
+                sent += workSpaceIds.length;
+                continue;
+            }
+            await pause(POLL_MS, left, ...(waiting > 0 ? [stop] : []));
+            for (const [at, { batchId, endedAt, waiting, stopped }] of batches.entries()) {
+                if (endedAt !== null) continue;
+                if (stop.aborted && waiting > 0 && stopped === null) batches[at] = await send("POST", `/operator/batches/${batchId}/stop`);
+                else batches[at] = await get(`/operator/batches/${batchId}`, {}, left);
+            }
+        } catch (error) {
+            const { code = "Unknown", message } = /** @type {import("../api.js").ApiError} */ (error);
+            // While they run the server is asked again, unless it keeps them no longer.
+            if (left.aborted || code === "NotFound") return;
+            if (sent === ids.length) continue;
+            refused = ids.slice(sent, sent + BATCH_MAX).map((workSpaceId) => ({ workSpaceId, outcome: "Refused", code, message }));
+            sent += refused.length;
+        }
+    }
 }

@@ -8,15 +8,15 @@ import { askHold } from "./hold-dialog.js";
 
 /** @param {{ selected: ReadonlySet<string>, select: (ids: ReadonlySet<string>) => void, rows: Uint32Array, idOf: (row: number) => string | null }} properties */
 export function BulkBar({ selected, select, rows, idOf }) {
-    const shown = useMemo(() => rows.reduce((sum, row) => sum + Number(selected.has(idOf(row) ?? "")), 0), [selected, rows]);
-    if (selected.size === 0 || !may("act")) return null;
-    const hidden = selected.size - shown;
-    const all = () => select(new Set([...selected, ...Array.from(rows, (row) => idOf(row) ?? "")]));
+    // What the filters hide is not acted upon.
+    const shown = useMemo(() => (selected.size === 0 ? [] : Array.from(rows, (row) => idOf(row) ?? "").filter((id) => selected.has(id))), [selected, rows]);
+    if (shown.length === 0 || !may("act")) return null;
+    const all = () => select(new Set(Array.from(rows, (row) => idOf(row) ?? "")));
     return html`<div class="bulk row" role="group" aria-label="The selected desktops">
-        <span><b>${count(selected.size)}</b> selected${hidden > 0 && html` <span class="note">(${count(hidden)} not in this list)</span>`}</span>
-        ${shown < rows.length && html`<button type="button" class="quiet" onClick=${all}>Select all ${count(rows.length)}</button>`}
+        <span><b>${count(shown.length)}</b> selected</span>
+        ${shown.length < rows.length && html`<button type="button" class="quiet" onClick=${all}>Select all ${count(rows.length)}</button>`}
         <button type="button" class="quiet" onClick=${() => select(new Set())}>Clear</button>
-        ${may("admin") && html`<button type="button" onClick=${() => askHold([...selected])}>Place hold</button>`}
-        ${ACTIONS.filter(({ name }) => mayStart(name)).map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [...selected])}>${title}</button>`)}
+        ${may("admin") && html`<button type="button" onClick=${() => askHold(shown)}>Place hold</button>`}
+        ${ACTIONS.filter(({ name }) => mayStart(name)).map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, shown)}>${title}</button>`)}
     </div>`;
 }
