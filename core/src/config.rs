@@ -7,9 +7,9 @@ use crate::limits::{
     ACTION_MS_MAX, BODY_BYTES_MAX, HEAD_BYTES_MAX, MONTH_HOURS_MAX, QUEUE_RECORDS_MAX,
     STORAGE_BYTES_MAX,
 };
-use crate::model::{Action, Stream, WriteClass};
+use crate::model::{Action, Price, Stream, WriteClass};
 use crate::settings;
-use crate::settings::Form::{Bytes, Count, Time};
+use crate::settings::Form::{Bytes, Count, Text, Time};
 
 settings! {
     /// The configuration of an engine; `Config::default()` is what the interface promises.
@@ -181,12 +181,15 @@ settings! {
 
 settings! {
     /// What advice about cost counts with.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Cost {
         /// How long an `AUTO_STOP` desktop is billed after its user has left.
         pub auto_stop_timeout: Duration = Duration::from_secs(3600), Time(0, ACTION_MS_MAX);
-        /// From how many hours a month `ALWAYS_ON` is cheaper.
+        /// What compute types cost: of each its name, a month with `ALWAYS_ON`, a month with `AUTO_STOP`, an hour of that; up to four decimals,
+        /// in any currency. With prices advice says what it saves.
+        pub prices: Vec<String> = Vec::new(), Text("prices such as \"STANDARD 35 9.75 0.30\": the type, a month with ALWAYS_ON, a month with AUTO_STOP, an hour of that", Price::is_price);
+        /// From how many hours a month `ALWAYS_ON` is cheaper, where its price is not known.
         pub hour_limits: HourLimits = HourLimits::default();
     }
 }

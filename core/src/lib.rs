@@ -124,7 +124,7 @@ pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::query::FleetQuery;
-pub use view::query::advice::{AdviceQuery, AdviceRow};
+pub use view::query::advice::{AdviceQuery, AdviceRow, AdviceTotalRow, AdviceTotalsQuery};
 pub use view::query::export::ExportQuery;
 pub use view::query::fleet::FleetSummary;
 pub use view::query::groups::GroupFilter;

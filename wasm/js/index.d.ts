@@ -158,6 +158,9 @@ export interface RetentionDays {
 export interface Cost {
     /** How long an `AUTO_STOP` desktop is billed after its user has left; default 1 hour. */
     autoStopTimeout?: Time;
+    /** What compute types cost: of each its name, a month with `ALWAYS_ON`, a month with `AUTO_STOP`, an hour of that, such as `"STANDARD 35 9.75 0.30"`. */
+    prices?: readonly string[];
+    /** From how many hours a month `ALWAYS_ON` is cheaper, where its price is not known. */
     hourLimits?: HourLimits;
 }
 

@@ -1,4 +1,4 @@
-import type { AdviceRows, FleetSummary, HeatmapCells, HoldRows, PreviewRequest, PreviewRows, ProcessRows, Series, StartupReport, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
+import type { AdviceRows, AdviceTotalRows, FleetSummary, HeatmapCells, HoldRows, PreviewRequest, PreviewRows, ProcessRows, Series, StartupReport, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
 
 /** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
 export type Filter = string | readonly string[] | { not: string };
@@ -62,12 +62,28 @@ export interface Steps extends TimeRange {
     fields?: string | readonly string[];
 }
 
+/** What figures must be: comparisons separated by commas, which must all hold, such as `"gt.80"`, `"ge.20,lt.40"`, `"lt.-1h"` of a time, `"null"`, `"ne.null"`. */
+export interface FigureFilters {
+    lastSeen?: string;
+    cpu?: string;
+    memory?: string;
+    rootVolume?: string;
+    userVolume?: string;
+    uptimeSeconds?: string;
+    cpuAvg?: string;
+    cpuP95?: string;
+    memoryP95?: string;
+    healthScore?: string;
+    clockAheadSeconds?: string;
+    asOf?: string;
+}
+
 /** The questions about the fleet, as the endpoints of the same names below `/query/` answer them. They reject with a `DeskfleetError`. */
 export interface Questions {
     /** The fleet in numbers. */
     fleet(): Promise<FleetSummary>;
     /** One page of the workspaces as rows; with a `window` such as `"24h"` also what the days in it say. */
-    workspaces(parameters?: WorkspaceFilters & RowPaging & { window?: string }): Promise<WorkspaceRows>;
+    workspaces(parameters?: WorkspaceFilters & FigureFilters & RowPaging & { window?: string }): Promise<WorkspaceRows>;
     /** One page of the litigation holds. */
     holds(parameters?: WorkspaceFilters & RowPaging): Promise<HoldRows>;
     /** One page of the desktops with the worst values of a metric. */
@@ -77,7 +93,9 @@ export interface Questions {
     /** The story of one desktop, newest first. */
     timeline(parameters: { workSpaceId: string } & TimeRange & Omit<RowPaging, "sort">): Promise<TimelineRows>;
     /** What to do about each desktop. */
-    advice(parameters?: WorkspaceFilters & TimeRange & Omit<RowPaging, "sort">): Promise<AdviceRows>;
+    advice(parameters?: { advice?: string } & WorkspaceFilters & TimeRange & Omit<RowPaging, "sort">): Promise<AdviceRows>;
+    /** How many desktops each advice is about in the whole fleet, and what following it saves. */
+    adviceTotals(parameters?: WorkspaceFilters & TimeRange): Promise<AdviceTotalRows>;
     /** Metrics over time: of one instance, or `cpu` and `memory` of the fleet. */
     series(parameters?: { instanceId?: string; metrics?: StatsMetric | readonly StatsMetric[] } & GroupFilters & Steps): Promise<Series>;
     /** How long startups took, and the slowest. */

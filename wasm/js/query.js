@@ -1,7 +1,9 @@
 import { invalidArgument, kindOf } from "./errors.js";
 
 /** The questions about the fleet: the endpoints below `/query/` that have one answer, in JSON. */
-const QUESTIONS = ["fleet", "workspaces", "holds", "series", "top", "startup", "heatmap", "processes", "timeline", "advice", "preview"];
+const QUESTIONS = ["fleet", "workspaces", "holds", "series", "top", "startup", "heatmap", "processes", "timeline", "advice", "adviceTotals", "preview"];
+/** What follows `/query/` where that is not the name of the method. */
+const PATHS = { adviceTotals: "advice/totals" };
 /** Those whose parameters are a body. */
 const WITH_BODY = new Set(["preview"]);
 /** The parameters of which several values mean any of them; several of another one are a list. */
@@ -18,7 +20,7 @@ export function questionOf(question, parameters = {}) {
     if (!QUESTIONS.includes(question)) throw invalidArgument(`the question must be one of ${QUESTIONS.join(", ")}`);
     if (typeof parameters !== "object" || parameters === null) throw invalidArgument(`the parameters of a question must be an object, not ${kindOf(parameters)}`);
     if (WITH_BODY.has(question)) return [question, "", JSON.stringify(parameters)];
-    return [question, queryOf(parameters), ""];
+    return [PATHS[question] ?? question, queryOf(parameters), ""];
 }
 
 /** The query string of parameters; those that are undefined or null are left out. */

@@ -158,14 +158,40 @@ export interface AdviceRow {
     limitHours: number | null;
     /** What it is judged by, in a sentence. */
     evidence: string;
-    /** Always true: prices and the future are not known. */
+    /** Always true: the future is not known. */
     estimate: boolean;
+    /** What following it saves in a month of 30 days, in the currency of the prices of `cost.prices`: for `idle` the whole desktop. Null where a price is not known, and of `overloaded`. */
+    savingPerMonth: number | null;
 }
 
 /** One page of rows. */
 export interface AdviceRows {
     /** The rows of this page. Those of a CSV and of NDJSON are the same. */
     rows: AdviceRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
+
+/** How many desktops have an advice, in the whole fleet or what is filtered. */
+export interface AdviceTotalRow {
+    /** The advice, as in the rows of `/query/advice`. */
+    advice: string;
+    /** How many desktops have it. */
+    desktops: number;
+    /** The sum of what following it saves in a month, of the desktops of which that is known; null where it is of none. */
+    savingPerMonth: number | null;
+}
+
+/** One page of rows. */
+export interface AdviceTotalRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: AdviceTotalRow[];
     /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
     nextToken: string | null;
     /** Whether there is a next page. */

@@ -4,7 +4,7 @@
 
 use crate::model::{Action, AuditAction, Question, Scope, Stream};
 use crate::view::query::Ask;
-use crate::view::query::advice::AdviceQuery;
+use crate::view::query::advice::{AdviceQuery, AdviceTotalsQuery};
 use crate::view::query::heatmap::HeatmapQuery;
 use crate::view::query::holds::HoldsQuery;
 use crate::view::query::processes::ProcessesQuery;
@@ -206,7 +206,8 @@ pub static ROUTES: &[Route] = &[
     Route::new("previewAction", (Method::Post, "/query/preview"), Access::Key(Scope::Act), Handler::Call(query::preview), Answer::Rows(Question::Preview)).query(&[SHAPE]).body(RequestBody::Preview).slow(),
     question::<ProcessesQuery>("queryProcesses", "/query/processes").query(&[&[text("instanceId")], RANGE, &[SORT], SHAPE, PAGING]),
     question::<TimelineQuery>("queryTimeline", "/query/timeline").query(&[&[required("workSpaceId")], RANGE, SHAPE, PAGING]).problems(&[Code::WorkSpaceNotFound]),
-    question::<AdviceQuery>("queryAdvice", "/query/advice").query(&[RANGE, &[text("workSpId")], WORKSPACES, SHAPE, PAGING]),
+    question::<AdviceQuery>("queryAdvice", "/query/advice").query(&[&[text("advice")], RANGE, &[text("workSpId")], WORKSPACES, SHAPE, PAGING]),
+    question::<AdviceTotalsQuery>("queryAdviceTotals", "/query/advice/totals").query(&[RANGE, &[text("workSpId")], WORKSPACES, SHAPE]),
     question::<SeriesQuery>("querySeries", "/query/series").query(&[&[text("instanceId"), text("metrics")], RANGE, &[duration("step")], GROUPS, SHAPE]),
     question::<StartupQuery>("queryStartup", "/query/startup").query(&[RANGE, &[duration("step")], GROUPS, SHAPE]),
     question::<HeatmapQuery>("queryHeatmap", "/query/heatmap").query(&[&[text("of")], RANGE, &[text("offset")], SHAPE]),

@@ -8,7 +8,7 @@ use crate::model::{
     NewKey, PendingAction, ProcessReport, Question, RemovedTelemetry, RequestKey, StartupRecord,
     StatsRecord, StoreStatus, Stream, Workspace, WorkspaceView,
 };
-use crate::view::query::advice::AdviceRow;
+use crate::view::query::advice::{AdviceRow, AdviceTotalRow};
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::heatmap::HeatmapCell;
 use crate::view::query::holds::HoldRow;
@@ -85,6 +85,7 @@ impl Schemas {
             Answer::Rows(Question::Holds) => all.subschema_for::<RowPage<HoldRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
+            Answer::Rows(Question::AdviceTotals) => all.subschema_for::<RowPage<AdviceTotalRow>>(),
             Answer::Rows(Question::Processes) => all.subschema_for::<RowPage<ProcessRow>>(),
             Answer::Rows(Question::Metrics) => all.subschema_for::<String>(),
             Answer::Rows(Question::Timeline) => all.subschema_for::<RowPage<TimelineRow>>(),

@@ -1,7 +1,8 @@
 //! What to do about a desktop, from what it did in a window of time.
 
 use crate::limits::{ADVICE_DAYS_MIN, OVERSIZED_CPU_PERCENT, OVERSIZED_MEMORY_PERCENT};
-use crate::model::{RunningMode, State};
+use crate::model::row::rounded;
+use crate::model::{Price, RunningMode, State};
 
 use super::health::Health;
 
@@ -47,8 +48,8 @@ impl Advice {
 pub(crate) struct Facts<'a> {
     pub(crate) state: Option<&'a str>,
     pub(crate) running_mode: Option<&'a str>,
-    /// In upper case.
-    pub(crate) compute_type: &'a str,
+    /// The type of half its size, if there is one.
+    pub(crate) half: Option<&'static str>,
     /// Days with records.
     pub(crate) days: u32,
     /// Whether somebody used it.
@@ -93,7 +94,7 @@ pub(crate) fn is_given(advice: Advice, facts: &Facts<'_>) -> bool {
         Advice::Oversized => {
             let within = |value: Option<f64>, most| value.is_some_and(|value| value <= most);
             known
-                && has_half(facts.compute_type)
+                && facts.half.is_some()
                 && within(facts.cpu, OVERSIZED_CPU_PERCENT)
                 && within(facts.memory, OVERSIZED_MEMORY_PERCENT)
                 && !is_overloaded(facts)
@@ -106,17 +107,47 @@ fn is_overloaded(facts: &Facts<'_>) -> bool {
     score.is_some_and(|score| Health::from_score(score) != Health::Good)
 }
 
-/// Whether there is a type of half the size: half of the processors or of the memory. Types with graphics have none.
-pub(crate) fn has_half(compute_type: &str) -> bool {
-    matches!(
-        compute_type,
-        "STANDARD"
-            | "PERFORMANCE"
-            | "POWER"
-            | "POWERPRO"
-            | "GENERALPURPOSE_4XLARGE"
-            | "GENERALPURPOSE_8XLARGE"
-    )
+/// The type of half the size: half of the processors or of the memory. Types with graphics have none.
+pub(crate) fn half_of(compute_type: &str) -> Option<&'static str> {
+    Some(match compute_type {
+        "STANDARD" => "VALUE",
+        "PERFORMANCE" => "STANDARD",
+        "POWER" => "PERFORMANCE",
+        "POWERPRO" => "POWER",
+        "GENERALPURPOSE_4XLARGE" => "POWERPRO",
+        "GENERALPURPOSE_8XLARGE" => "GENERALPURPOSE_4XLARGE",
+        _ => return None,
+    })
+}
+
+/// What following an advice saves in a month, by the prices of the type and of half of it; `None` where one is not known.
+pub(crate) fn saving(
+    advice: Advice,
+    facts: &Facts<'_>,
+    [price, half]: [Option<&Price>; 2],
+) -> Option<f64> {
+    let mode = facts.running_mode.and_then(RunningMode::named)?;
+    let month = |of: &Price, mode| match mode {
+        RunningMode::AlwaysOn => Some(money(of.always_on)),
+        RunningMode::AutoStop => Some(money(of.auto_stop) + facts.hours * money(of.hour)),
+        RunningMode::Manual => None,
+    };
+    let price = price?;
+    let before = month(price, mode)?;
+    let after = match advice {
+        Advice::Idle => 0.0,
+        Advice::AlwaysOnCheaper => month(price, RunningMode::AlwaysOn)?,
+        Advice::AutoStopCheaper => month(price, RunningMode::AutoStop)?,
+        Advice::Overloaded => return None,
+        Advice::Oversized => month(half?, mode)?,
+    };
+    // Rounded up limits may be a little above what costs the same.
+    rounded((before - after).max(0.0))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "prices of desktops")]
+fn money(ten_thousandths: i64) -> f64 {
+    ten_thousandths as f64 / 10_000.0
 }
 
 #[cfg(test)]
@@ -127,7 +158,7 @@ mod tests {
     const USED: Facts<'_> = Facts {
         state: Some("AVAILABLE"),
         running_mode: Some("AUTO_STOP"),
-        compute_type: "STANDARD",
+        half: Some("VALUE"),
         days: 30,
         had_user: true,
         days_known: 7,
@@ -181,6 +212,58 @@ mod tests {
     }
 
     #[test]
+    fn saving_is_the_difference_of_two_months() {
+        let standard = Price::parse("STANDARD 35 9.75 0.30");
+        let value = Price::parse("VALUE 25 7.25 0.22");
+        let both = [standard.as_ref(), value.as_ref()];
+        let at = |mode, hours| Facts {
+            running_mode: Some(mode),
+            hours,
+            ..USED
+        };
+        for (advice, facts, prices, expected) in [
+            (Advice::Idle, at("ALWAYS_ON", 0.0), both, Some(35.0)),
+            (Advice::Idle, at("AUTO_STOP", 0.0), both, Some(9.75)),
+            (Advice::Idle, at("MANUAL", 0.0), both, None),
+            (Advice::Idle, at("ALWAYS_ON", 0.0), [None, None], None),
+            (
+                Advice::AlwaysOnCheaper,
+                at("AUTO_STOP", 200.0),
+                both,
+                Some(34.75),
+            ),
+            (
+                Advice::AutoStopCheaper,
+                at("ALWAYS_ON", 20.0),
+                both,
+                Some(19.25),
+            ),
+            (
+                Advice::AutoStopCheaper,
+                at("ALWAYS_ON", 85.0),
+                both,
+                Some(0.0),
+            ),
+            (Advice::Oversized, at("ALWAYS_ON", 300.0), both, Some(10.0)),
+            (Advice::Oversized, at("AUTO_STOP", 100.0), both, Some(10.5)),
+            (
+                Advice::Oversized,
+                at("ALWAYS_ON", 300.0),
+                [both[0], None],
+                None,
+            ),
+            (Advice::Overloaded, at("ALWAYS_ON", 300.0), both, None),
+        ] {
+            assert_eq!(saving(advice, &facts, prices), expected, "{advice:?}");
+        }
+        let unknown = Facts {
+            running_mode: None,
+            ..USED
+        };
+        assert_eq!(saving(Advice::Idle, &unknown, both), None);
+    }
+
+    #[test]
     fn cheaper_mode_is_decided_by_the_limit_of_hours() {
         for (mode, hours, limit, days, expected) in [
             ("AUTO_STOP", 85.0, Some(85), 30, None),
@@ -228,7 +311,7 @@ mod tests {
             ("VALUE", 30, None, None, None, None),
         ] {
             let facts = Facts {
-                compute_type,
+                half: half_of(compute_type),
                 days,
                 health,
                 cpu,

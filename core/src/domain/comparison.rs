@@ -2,6 +2,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::limits::COMPARISONS_MAX;
+use crate::model::row::Decimal;
 use crate::model::{Cell, Column, ColumnKind};
 use crate::timestamp::Timestamp;
 
@@ -91,7 +92,7 @@ fn wanted(text: &str, kind: ColumnKind, now: Timestamp) -> Option<Wanted> {
     let bound = if kind == ColumnKind::Time {
         moment(bound, now)?.ticks()
     } else {
-        hundredths(bound)?
+        Decimal::unscaled(bound, 2)?
     };
     Some(match operator {
         "gt" => Wanted::Above(bound),
@@ -100,25 +101,6 @@ fn wanted(text: &str, kind: ColumnKind, now: Timestamp) -> Option<Wanted> {
         "le" => Wanted::AtMost(bound),
         _ => return None,
     })
-}
-
-/// A number with up to two decimals, in hundredths.
-fn hundredths(text: &str) -> Option<i64> {
-    const DIGITS_MAX: usize = 15;
-    let (digits, sign) = text
-        .strip_prefix('-')
-        .map_or((text, 1), |digits| (digits, -1));
-    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
-    let is_number = |part: &str, max| {
-        (1..=max).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    if !is_number(whole, DIGITS_MAX) || !is_number(decimals, 2) {
-        return None;
-    }
-    let tens: i64 = if decimals.len() == 1 { 10 } else { 1 };
-    let decimals: i64 = decimals.parse().ok()?;
-    let whole: i64 = whole.parse().ok()?;
-    Some(sign * (whole * 100 + decimals * tens))
 }
 
 fn value(cell: Cell<'_>) -> Option<i64> {

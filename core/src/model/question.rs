@@ -1,10 +1,10 @@
 //! The questions about the fleet: the endpoints below `/query`.
 
-/// A question about the fleet; each is the last segment of its path.
+/// A question about the fleet; each is what follows `/query/` in its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     missing_docs,
-    reason = "each variant is the last segment of its path; the table of endpoints says the rest"
+    reason = "each variant is what follows /query/ in its path; the table of endpoints says the rest"
 )]
 pub enum Question {
     Workspaces,
@@ -20,6 +20,7 @@ pub enum Question {
     Timeline,
     Holds,
     Conditions,
+    AdviceTotals,
 }
 
 impl Question {
@@ -39,6 +40,7 @@ impl Question {
             Self::Timeline => 42,
             Self::Holds => 43,
             Self::Conditions => 44,
+            Self::AdviceTotals => 45,
         }
     }
 }

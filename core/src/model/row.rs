@@ -136,6 +136,25 @@ impl Decimal {
     }
 }
 
+impl Decimal {
+    /// The unscaled value of a number with at most `decimals` decimals, such as 1250 of `12.5` with two.
+    pub(crate) fn unscaled(text: &str, decimals: u32) -> Option<i64> {
+        const DIGITS_MAX: usize = 12;
+        let unsigned = text.strip_prefix('-');
+        let (whole, part) = match unsigned.unwrap_or(text).split_once('.') {
+            Some((whole, part)) if !part.is_empty() => (whole, part),
+            Some(_) => return None,
+            None => (unsigned.unwrap_or(text), ""),
+        };
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let missing = decimals.checked_sub(u32::try_from(part.len()).ok()?)?;
+        let fits = (1..=DIGITS_MAX).contains(&whole.len()) && is_digits(whole) && is_digits(part);
+        let digits: i64 = [whole, part].concat().parse().ok().filter(|_| fits)?;
+        let value = digits.checked_mul(10_i64.checked_pow(missing)?)?;
+        Some(if unsigned.is_some() { -value } else { value })
+    }
+}
+
 impl fmt::Display for Decimal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(value, digits) = *self;
@@ -312,6 +331,28 @@ mod tests {
         }
         assert_eq!(Decimal(10_000_001, 7).to_string(), "1.0000001");
         assert_eq!(Decimal(i64::MIN, 0).to_string(), i64::MIN.to_string());
+    }
+
+    #[test]
+    fn unscaled_value_is_exact_or_none() {
+        for (text, decimals, expected) in [
+            ("12.5", 2, Some(1250)),
+            ("-0.05", 2, Some(-5)),
+            ("80", 2, Some(8000)),
+            ("0.3000", 4, Some(3000)),
+            ("1.234", 2, None),
+            ("", 2, None),
+            ("-", 2, None),
+            (".5", 2, None),
+            ("5.", 2, None),
+            ("+5", 2, None),
+            ("--5", 2, None),
+            ("1e3", 2, None),
+            ("999999999999", 4, Some(9_999_999_999_990_000)),
+            ("1000000000000", 4, None),
+        ] {
+            assert_eq!(Decimal::unscaled(text, decimals), expected, "{text}");
+        }
     }
 
     #[test]

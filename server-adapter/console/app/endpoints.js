@@ -40,6 +40,7 @@ POST /query/preview Preview an action
 GET /query/processes?from=-24h&sort=-cpu&limit=5 Query processes by name
 GET /query/timeline?workSpaceId={workSpId}&from=-7d&limit=5 Query the story of one desktop
 GET /query/advice?from=-30d&limit=5 Query advice
+GET /query/advice/totals?from=-30d Query totals of advice
 GET /query/series?metrics=cpu&from=-6h&step=1h Query metrics over time
 GET /query/startup?from=-1d Query how long startups took
 GET /query/heatmap?of=reporting&from=-7d Query when the fleet is used

@@ -232,7 +232,22 @@ const QUERY_HOLDS: &[&str] = &[
     "export",
 ];
 
+const QUERY_ADVICE_TOTALS: &[&str] = &[
+    "from",
+    "to",
+    "workSpId",
+    "state",
+    "username",
+    "region",
+    "directoryId",
+    "runningMode",
+    "computeTypeName",
+    "q",
+    "fields",
+    "format",
+];
 const QUERY_ADVICE: &[&str] = &[
+    "advice",
     "from",
     "to",
     "workSpId",
@@ -323,6 +338,7 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/query/processes",                               "read",  QUERY_PROCESSES),
     endpoint("GET",  "/query/timeline",                                "read",  QUERY_TIMELINE),
     endpoint("GET",  "/query/advice",                                  "read",  QUERY_ADVICE),
+    endpoint("GET",  "/query/advice/totals",                           "read",  QUERY_ADVICE_TOTALS),
     endpoint("GET",  "/query/series",                                  "read",  QUERY_SERIES),
     endpoint("GET",  "/query/startup",                                 "read",  QUERY_STARTUP),
     endpoint("GET",  "/query/heatmap",                                 "read",  &["of", "from", "to", "offset", "fields", "format"]),

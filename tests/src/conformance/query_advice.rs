@@ -10,6 +10,8 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         idle(),
         cost(),
+        prices(),
+        totals(),
         overloaded(),
         oversized(),
         instances(),
@@ -83,7 +85,7 @@ fn idle() -> Case {
     );
     let case = samples(case, ("ws-2", ""), (3, 8..10), (50, 50));
     samples(case, ("WS-3", "asmith"), (1, 8..10), (50, 50))
-        .call(get("?q=ws-1").gives_json(rows(&[r#"{"workSpId":"ws-1","username":"jdoe","advice":"idle","hours":null,"limitHours":85,"evidence":"It never reported.","estimate":true}"#])))
+        .call(get("?q=ws-1").gives_json(rows(&[r#"{"workSpId":"ws-1","username":"jdoe","advice":"idle","hours":null,"limitHours":85,"evidence":"It never reported.","estimate":true,"savingPerMonth":null}"#])))
         .call(get("?fields=workSpId,hours,limitHours,evidence").gives_json(rows(&[
             r#"{"workSpId":"ws-1","hours":null,"limitHours":85,"evidence":"It never reported."}"#,
             r#"{"workSpId":"ws-2","hours":0,"limitHours":null,"evidence":"It reported on 3 days, and no record named a user."}"#,
@@ -110,6 +112,92 @@ fn cost() -> Case {
             r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":720.0,"limitHours":85,"evidence":"1 session, 180 hours in all with the auto-stop timeout; in 30 days 720, above the limit of 85."}"#,
             r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":64.62,"limitHours":85,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 64.62, not above the limit of 85."}"#,
         ])))
+}
+
+/// Two desktops in the other running mode than is cheaper, one that is larger than needed, and one that nobody uses.
+fn priced(name: &'static str) -> Case {
+    let desktops = [
+        mode("ws-1", "AUTO_STOP"),
+        mode("ws-2", "ALWAYS_ON"),
+        mode("ws-3", "ALWAYS_ON"),
+        Workspace {
+            compute_type_name: Some("POWER".into()),
+            ..mode("ws-4", "ALWAYS_ON")
+        },
+    ];
+    let case = known(name, desktops).config(|config| {
+        let prices = ["Standard 35 9.75 0.30", "VALUE 25 7.25 0.22"];
+        config.cost.prices = prices.map(str::to_owned).to_vec();
+    });
+    let case = samples(case, ("ws-1", "jdoe"), (8, 0..24), (50, 50));
+    samples(case, ("ws-2", "jdoe"), (7, 8..9), (5, 5))
+}
+
+/// 720 hours at 0.30 and 9.75 are 225.75, 190.75 above a month; 64.62 are 29.14; a type without a price saves nothing that is known.
+fn prices() -> Case {
+    let row = |id: &str, advice: &str, limit: &str, saving: &str| {
+        format!(
+            r#"{{"workSpId":"{id}","advice":"{advice}","limitHours":{limit},"savingPerMonth":{saving}}}"#
+        )
+    };
+    let of = |rows_of: &[String]| {
+        let all: Vec<&str> = rows_of.iter().map(String::as_str).collect();
+        rows(&all)
+    };
+    let [dear, cheap, large, idle, unknown] = [
+        row("ws-1", "alwaysOnCheaper", "85", "190.75"),
+        row("ws-2", "autoStopCheaper", "85", "5.87"),
+        row("ws-2", "oversized", "85", "10.0"),
+        row("ws-3", "idle", "85", "35.0"),
+        row("ws-4", "idle", "92", "null"),
+    ];
+    let fields = "?fields=workSpId,advice,limitHours,savingPerMonth";
+    let all = [&dear, &cheap, &large, &idle, &unknown].map(Clone::clone);
+    let idles = [idle, unknown];
+    priced("prices")
+        .call(get(fields).gives_json(of(&all)))
+        .call(get(&format!("{fields}&advice=IDLE")).gives_json(of(&idles)))
+        .call(
+            get(&format!("{fields}&advice=in.idle,oversized&workSpId=ws-2"))
+                .gives_json(of(&[large])),
+        )
+        .call(
+            get(&format!("{fields}&advice=ne.idle&workSpId=in.ws-1,ws-3")).gives_json(of(&[dear])),
+        )
+        .call(get(&format!("{fields}&advice=nothing")).gives_json(of(&[])))
+}
+
+/// The totals are of all pages, or of what is filtered.
+fn totals() -> Case {
+    let totals = |rows_of: [(&str, u32, &str); 5]| {
+        let each = |(advice, desktops, saving): (&str, u32, &str)| {
+            format!(r#"{{"advice":"{advice}","desktops":{desktops},"savingPerMonth":{saving}}}"#)
+        };
+        let all = rows_of.map(each);
+        rows(&all.each_ref().map(String::as_str))
+    };
+    let all = totals([
+        ("idle", 2, "35.0"),
+        ("alwaysOnCheaper", 1, "190.75"),
+        ("autoStopCheaper", 1, "5.87"),
+        ("overloaded", 0, "null"),
+        ("oversized", 1, "10.0"),
+    ]);
+    let one = totals([
+        ("idle", 1, "null"),
+        ("alwaysOnCheaper", 0, "null"),
+        ("autoStopCheaper", 0, "null"),
+        ("overloaded", 0, "null"),
+        ("oversized", 0, "null"),
+    ]);
+    let ask = |query: &str| get(&format!("/totals{query}"));
+    priced("totals")
+        .call(ask("").gives_json(all))
+        .call(ask("?workSpId=ws-4").gives_json(one))
+        .call(ask("?format=csv&fields=advice,desktops&workSpId=ws-4").gives(
+            "advice,desktops\r\nidle,1\r\nalwaysOnCheaper,0\r\nautoStopCheaper,0\r\noverloaded,0\r\noversized,0\r\n",
+        ))
+        .call(ask("?limit=5").refused("InvalidParameter"))
 }
 
 fn overloaded() -> Case {

@@ -57,6 +57,8 @@ const TEXTS: &[(&str, &str)] = &[
     ("step", "The length of a step, as a duration such as `5m` or `1h`. It is raised to whole seconds, for the fleet to whole hours, and until there are at most 500 steps; `warnings` says so. A step begins at a multiple of itself since 1970."),
     ("queryTimeline workSpaceId", "Id of the workspace."),
     ("queryTimeline from", "The begin: a date-time, or a time before now such as `-24h`. Default: 7 days before `to`."),
+    ("queryAdvice advice", "The kind of advice, without case: a value such as `idle`, a list such as `in.idle,oversized`, or `ne.` and what it is not. Default: all."),
+    ("queryAdviceTotals from", "The begin, widened to a whole day (UTC): a date-time, or a time before now such as `-30d`, the default."),
     ("queryAdvice from", "The begin, widened to a whole day (UTC): a date-time, or a time before now such as `-30d`, the default."),
     ("queryProcesses from", "The begin: a date-time, or a time before now such as `-24h`, the default."),
     ("queryProcesses instanceId", "The instance, as it names itself. Default: all."),

@@ -118,7 +118,7 @@ consoleTest("stopped_bulk_action_says_what_was_not_sent_and_sends_it_later", asy
     const open = (action, ids) => page.evaluate(async (action, ids) => (await import(new URL("app/parts/action-dialog.js", document.baseURI).href)).askAction(action, ids), action, ids);
     await open("RebootWorkSpace", ids);
     await fill("dialog[open] input[autocomplete=name]", "Ada");
-    // So many people are not disconnected with a click, and not all at one moment.
+    // More than 25 people are not disconnected with a click, and not all at one moment.
     assert.ok(await page.$eval("dialog[open] form button.primary", ({ disabled }) => disabled));
     await fill("dialog[open] input[autocomplete=off]", "60");
     assert.equal(await page.$eval("dialog[open] input[type=number]", ({ value }) => value), "25");

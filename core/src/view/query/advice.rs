@@ -9,10 +9,11 @@ use crate::domain::health::Health;
 use crate::domain::paging::{self, List, Position};
 use crate::domain::query::Query;
 use crate::domain::range::Range;
+use crate::domain::term::{Term, Wanted};
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
 use crate::model::row::{Decimal, rounded, row};
-use crate::model::{Column, ComputeType, Metric, Paging, Question, Rows, RunningMode};
+use crate::model::{Column, ComputeType, Metric, Paging, Price, Question, Rows, RunningMode};
 use crate::store::fleet::workspaces::{self as stored, EntryRef};
 use crate::store::rollup::latest::SessionEvent;
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, latest, unstored};
@@ -43,8 +44,23 @@ row! {
         limit_hours: Option<u64> = "limitHours",
         /// What it is judged by, in a sentence.
         evidence: String = "evidence",
-        /// Always true: prices and the future are not known.
+        /// Always true: the future is not known.
         estimate: bool = "estimate",
+        /// What following it saves in a month of 30 days, in the currency of the prices of `cost.prices`: for `idle` the whole desktop. Null where
+        /// a price is not known, and of `overloaded`.
+        saving_per_month: Option<f64> = "savingPerMonth",
+    }
+}
+
+row! {
+    /// How many desktops have an advice, in the whole fleet or what is filtered.
+    pub struct AdviceTotalRow {
+        /// The advice, as in the rows of `/query/advice`.
+        advice: String = "advice",
+        /// How many desktops have it.
+        desktops: u64 = "desktops",
+        /// The sum of what following it saves in a month, of the desktops of which that is known; null where it is of none.
+        saving_per_month: Option<f64> = "savingPerMonth",
     }
 }
 
@@ -62,6 +78,8 @@ row! {
 pub struct AdviceQuery {
     /// The workspaces that are wanted. Default all.
     pub filter: WorkspaceFilter,
+    /// The advice that is wanted, by name. Default all.
+    pub advice: Option<Term>,
     /// The first moment, widened to a whole day (UTC). Default 30 days before `to`.
     pub from: Option<Timestamp>,
     /// The exclusive end, widened likewise. Default now.
@@ -94,6 +112,7 @@ impl Ask for AdviceQuery {
         let (from, to) = query.range(now)?;
         Ok(Self {
             filter: query.filter()?,
+            advice: query.term("advice")?,
             from,
             to,
             paging: query.paging()?,
@@ -101,43 +120,75 @@ impl Ask for AdviceQuery {
     }
 }
 
+/// How many desktops each advice is about, and what following it saves: [`AdviceQuery`] over the whole fleet in one pass, which takes
+/// about as long as all its pages.
+///
+/// ```
+/// use deskfleet::{AdviceTotalsQuery, Engine};
+///
+/// let engine = Engine::in_memory()?;
+/// let totals = engine.query(&AdviceTotalsQuery::default())?;
+/// assert!(totals.rows.iter().all(|row| row.desktops == 0));
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AdviceTotalsQuery {
+    /// The workspaces that are wanted. Default all.
+    pub filter: WorkspaceFilter,
+    /// The first moment, widened to a whole day (UTC). Default 30 days before `to`.
+    pub from: Option<Timestamp>,
+    /// The exclusive end, widened likewise. Default now.
+    pub to: Option<Timestamp>,
+}
+
+impl FleetQuery for AdviceTotalsQuery {
+    type Answer = Rows<AdviceTotalRow>;
+
+    fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
+        let reader = fleet.readers.rollups()?;
+        let _one_at_a_time = fleet.readers.lock_sorting();
+        let query = AdviceQuery {
+            filter: self.filter.clone(),
+            from: self.from,
+            to: self.to,
+            ..AdviceQuery::default()
+        };
+        let (mut page, covered) = Page::new(&reader, &fleet.readers.config().cost, &query)?;
+        page.totals = Some([(0, None); Advice::ALL.len()]);
+        page.walk(Matcher::new(&query.filter), None)?;
+        let totals = page.totals.unwrap_or_default();
+        let rows = Advice::ALL.into_iter().zip(totals);
+        let rows = rows.map(|(advice, (desktops, saving))| AdviceTotalRow {
+            advice: advice.as_str().to_owned(),
+            desktops,
+            saving_per_month: saving.and_then(rounded),
+        });
+        Ok(Rows {
+            warnings: covered.into_warnings(),
+            ..Rows::whole(rows.collect(), reader.now)
+        })
+    }
+}
+
+impl Ask for AdviceTotalsQuery {
+    const QUESTION: Question = Question::AdviceTotals;
+    const COLUMNS: &'static [Column] = AdviceTotalRow::COLUMNS;
+
+    fn parse(query: Query<'_>, now: Timestamp) -> Result<Self> {
+        let (from, to) = query.range(now)?;
+        let filter = query.filter()?;
+        Ok(Self { filter, from, to })
+    }
+}
+
 /// A page of advice, in the order of the ids of the workspaces. It ends early where it examined
 /// [`ADVICE_DAYS_EXAMINED_MAX`] days of desktops.
 fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
-    let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
-    let mut covered = Coverage::all_days(reader, range);
-    let newest = *covered.days_covered().end().min(&reader.now.day());
-    let oldest = Timestamp::from_day(newest.saturating_sub(ADVICE_DAYS_MAX - 1));
-    if oldest > covered.range().from {
-        covered.leave_out_before(oldest);
-    }
-    let begin = covered.range().from;
-    let kept_from = daily::first_day(&reader.snapshot)?;
+    let (mut page, covered) = Page::new(reader, cost, query)?;
     let matcher = Matcher::new(&query.filter);
-    let mut page = Page {
-        reader,
-        cost,
-        days: begin.day()..=newest,
-        begin,
-        kept_from,
-        end: covered.range().to.min(reader.now),
-        limit: usize::try_from(query.paging.limit.max(1)).unwrap_or(usize::MAX),
-        examined: 0,
-        last: None,
-        rows: Vec::new(),
-        next: None,
-    };
     let after = page.begin(&matcher, query.paging.next_token.as_deref())?;
     if page.next.is_none() {
-        let listing = Listing::Filtered(Box::new(matcher));
-        let mut failed = None;
-        Workspaces::all(listing, after).step(reader, &mut |entry| {
-            page.visit(entry, 0).unwrap_or_else(|error| {
-                failed = Some(error);
-                Step::Break(())
-            })
-        })?;
-        failed.map_or(Ok(()), Err)?;
+        page.walk(matcher, after)?;
     }
     Ok(Rows {
         next_token: page.next.map(|place| paging::token(LIST, &place)),
@@ -169,10 +220,15 @@ impl Position for PageStart {
     }
 }
 
-/// A page that is being made.
+/// A page that is being made, or the totals of the fleet.
 struct Page<'r> {
     reader: &'r Reader,
     cost: &'r Cost,
+    prices: Vec<Price>,
+    /// The advice that is wanted; all without it.
+    wanted: Option<Wanted>,
+    /// In the order of [`Advice::ALL`] how many desktops have it, and the sum of savings; then there are no rows.
+    totals: Option<[(u64, Option<f64>); Advice::ALL.len()]>,
     /// The days that are examined.
     days: RangeInclusive<u32>,
     /// Their first moment, and the first one after them that has passed.
@@ -189,7 +245,51 @@ struct Page<'r> {
     next: Option<PageStart>,
 }
 
-impl Page<'_> {
+impl<'r> Page<'r> {
+    /// A page without rows, and what it is of.
+    fn new(reader: &'r Reader, cost: &'r Cost, query: &AdviceQuery) -> Result<(Self, Coverage)> {
+        let range = Range::between(query.from, query.to, WINDOW_SECONDS, reader.now)?;
+        let mut covered = Coverage::all_days(reader, range);
+        let newest = *covered.days_covered().end().min(&reader.now.day());
+        let oldest = Timestamp::from_day(newest.saturating_sub(ADVICE_DAYS_MAX - 1));
+        if oldest > covered.range().from {
+            covered.leave_out_before(oldest);
+        }
+        let begin = covered.range().from;
+        let prices = cost.prices.iter().filter_map(|text| Price::parse(text));
+        let page = Self {
+            reader,
+            cost,
+            prices: prices.collect(),
+            wanted: query.advice.as_ref().map(Wanted::new),
+            totals: None,
+            days: begin.day()..=newest,
+            begin,
+            kept_from: daily::first_day(&reader.snapshot)?,
+            end: covered.range().to.min(reader.now),
+            limit: usize::try_from(query.paging.limit.max(1)).unwrap_or(usize::MAX),
+            examined: 0,
+            last: None,
+            rows: Vec::new(),
+            next: None,
+        };
+        Ok((page, covered))
+    }
+
+    /// Visits the workspaces after an id.
+    fn walk(&mut self, matcher: Matcher, after: Option<String>) -> Result<()> {
+        let reader = self.reader;
+        let listing = Listing::Filtered(Box::new(matcher));
+        let mut failed = None;
+        Workspaces::all(listing, after).step(reader, &mut |entry| {
+            self.visit(entry, 0).unwrap_or_else(|error| {
+                failed = Some(error);
+                Step::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
     /// Adds the remaining rows of the workspace in which the previous page ended; returns the id after which the list goes on.
     fn begin(&mut self, matcher: &Matcher, token: Option<&str>) -> Result<Option<String>> {
         let Some(place) = paging::position::<PageStart>(LIST, token)? else {
@@ -210,7 +310,7 @@ impl Page<'_> {
     /// Adds the rows of a workspace, except for the first `shown`.
     fn visit(&mut self, entry: &EntryRef<'_>, shown: usize) -> Result<Step> {
         let days = self.days.clone().count();
-        if let Some(id) = &self.last
+        if let (Some(id), None) = (&self.last, &self.totals)
             && self.examined + days > ADVICE_DAYS_EXAMINED_MAX
         {
             self.next = Some(PageStart {
@@ -221,12 +321,20 @@ impl Page<'_> {
         }
         self.examined += days;
         let record = self.record(entry)?;
-        for (number, row) in self
-            .advise(entry, &record)
-            .into_iter()
-            .enumerate()
-            .skip(shown)
-        {
+        let judged = self.judged(entry, &record);
+        if let Some(totals) = &mut self.totals {
+            for (advice, saving) in judged.given {
+                let Some((desktops, sum)) = totals.get_mut(advice as usize) else {
+                    continue;
+                };
+                *desktops += 1;
+                *sum = saving
+                    .map(|saving| sum.unwrap_or_default() + saving)
+                    .or(*sum);
+            }
+            return Ok(Step::Continue(()));
+        }
+        for (number, row) in judged.rows(entry, &record).enumerate().skip(shown) {
             if self.rows.len() == self.limit {
                 self.next = Some(PageStart {
                     id: entry.id().to_owned(),
@@ -285,10 +393,19 @@ impl Page<'_> {
         (self.reader.now.ticks() - first.ticks()) / TICKS_PER_DAY
     }
 
-    /// The rows of a workspace.
-    fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
+    /// What is advised for a workspace, of what is wanted.
+    fn judged<'e>(&self, entry: &EntryRef<'e>, record: &Record) -> Judged<'e> {
         let compute_type = entry.compute_type().and_then(ComputeType::named);
         let compute_type = compute_type.as_ref().map_or("", ComputeType::as_str);
+        let price = |wanted: &str| {
+            let mut prices = self.prices.iter();
+            prices.find(|price| price.compute_type == wanted)
+        };
+        let (own, half) = (price(compute_type), advice::half_of(compute_type));
+        let limit = own.map_or_else(
+            || self.cost.hour_limits.for_compute_type(compute_type),
+            Price::hour_limit,
+        );
         let (used, runs) = record.used(self.begin);
         let seconds = self.seconds(entry, record);
         let timeout = self.cost.auto_stop_timeout.as_secs() / 60;
@@ -302,29 +419,55 @@ impl Page<'_> {
         let facts = Facts {
             state: entry.state(),
             running_mode: entry.running_mode(),
-            compute_type,
+            half,
             days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
             had_user,
             days_known: self.days_known(entry, record),
             hours: cost::monthly(bill.hours, seconds),
-            limit: self.cost.hour_limits.for_compute_type(compute_type),
+            limit,
             health: used.health_score(),
             cpu: record.cpu.map(unstored),
             memory: record.memory.map(unstored),
         };
+        let is_wanted = |advice: &Advice| {
+            let wanted = self.wanted.as_ref();
+            wanted.is_none_or(|wanted| wanted.accepts(Some(advice.as_str())))
+        };
+        let prices = [own, half.and_then(price)];
         let given = Advice::ALL.into_iter();
-        let given = given.filter(|advice| advice::is_given(*advice, &facts));
-        given
-            .map(|advice| AdviceRow {
-                work_sp_id: entry.id().to_owned(),
-                username: entry.username().map(str::to_owned),
-                advice: advice.as_str().to_owned(),
-                hours: rounded(facts.hours).filter(|_| record.has_reported),
-                limit_hours: facts.limit.map(u64::from),
-                evidence: evidence(advice, &facts, (record, used, bill)),
-                estimate: true,
-            })
-            .collect()
+        let given = given.filter(|one| is_wanted(one) && advice::is_given(*one, &facts));
+        let given = given.map(|one| (one, advice::saving(one, &facts, prices)));
+        Judged {
+            given: given.collect(),
+            facts,
+            used,
+            bill,
+        }
+    }
+}
+
+/// What is advised for a workspace, with the savings, and why.
+struct Judged<'e> {
+    given: Vec<(Advice, Option<f64>)>,
+    facts: Facts<'e>,
+    used: Use,
+    bill: Bill,
+}
+
+impl Judged<'_> {
+    /// The rows of the workspace.
+    fn rows(&self, entry: &EntryRef<'_>, record: &Record) -> impl Iterator<Item = AdviceRow> {
+        let facts = &self.facts;
+        self.given.iter().map(move |(advice, saving)| AdviceRow {
+            work_sp_id: entry.id().to_owned(),
+            username: entry.username().map(str::to_owned),
+            advice: advice.as_str().to_owned(),
+            hours: rounded(facts.hours).filter(|_| record.has_reported),
+            limit_hours: facts.limit.map(u64::from),
+            evidence: evidence(*advice, facts, (record, self.used, self.bill)),
+            estimate: true,
+            saving_per_month: *saving,
+        })
     }
 }
 

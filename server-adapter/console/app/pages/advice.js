@@ -1,5 +1,6 @@
 // What to do about desktops, by what they did.
 
+import { get } from "../api.js";
 import { count, decimal } from "../format.js";
 import { askAction } from "../parts/action-dialog.js";
 import { allRows } from "../parts/all-rows.js";
@@ -14,6 +15,7 @@ import { mayStart } from "../session.js";
 import { html } from "../vendor/preact.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").AdviceRow} Advice */
+/** @typedef {import("../../../../wasm/js/types.js").AdviceTotalRow} Total */
 
 /** Rows that are read, and drawn. */
 const ROWS_MAX = 10_000;
@@ -45,34 +47,52 @@ const KINDS = {
 export default function AdvicePage() {
     const range = useRange("-30d");
     const filter = fleetFilter();
-    const advice = useResource(JSON.stringify([range.key, filter]), (signal) => allRows("/query/advice", { from: range.from, to: range.to, ...filter }, ROWS_MAX, signal));
+    const asked = { from: range.from, to: range.to, ...filter };
+    const of = JSON.stringify([range.key, filter]);
+    const totals = useResource(of, (signal) => get("/query/advice/totals", asked, signal));
     return html`<div class="head"><h1>Advice</h1><${RangePicker} range=${range} presets=${{ "-7d": "7 days", "-30d": "30 days", "-91d": "13 weeks" }} /></div>
         <div class="row choices"><${FleetFilter} /></div>
-        <${Loaded} of=${advice}>${(/** @type {{ rows: Advice[], warnings: string[] }} */ data) => html`<${Shown} ...${data} />`}<//>`;
+        <${Loaded} of=${totals}>${(/** @type {{ rows: Total[], warnings: string[] }} */ data) => html`<${Kinds} ...${data} of=${of} asked=${asked} />`}<//>`;
 }
 
-/** @param {{ rows: Advice[], warnings: string[] }} properties */
-function Shown({ rows, warnings }) {
-    const of = (/** @type {string} */ kind) => rows.filter(({ advice }) => advice === kind);
-    const kind = route.value.query.kind in KINDS ? route.value.query.kind : (Object.keys(KINDS).find((each) => of(each).length > 0) ?? "idle");
+/** @param {{ rows: Total[], warnings: string[], of: string, asked: import("../api.js").Query }} properties */
+function Kinds({ rows, warnings, of, asked }) {
+    const found = rows.find(({ desktops }) => desktops > 0)?.advice ?? "idle";
+    const kind = route.value.query.kind in KINDS ? route.value.query.kind : found;
+    const sum = rows.reduce((sum, { savingPerMonth }) => sum + (savingPerMonth ?? 0), 0);
+    return html`<${Warnings} warnings=${warnings} />
+        ${
+            rows.some(({ savingPerMonth }) => savingPerMonth !== null)
+                ? html`<p><b>${decimal(sum, 2)}</b> a month would be saved by all of it, by the prices of the server. Advice about one desktop may overlap.</p>`
+                : html`<p class="note">With prices in the configuration of the server (<code>cost.prices</code>) this page says what is saved.</p>`
+        }
+        <div class="row" role="group" aria-label="Kinds of advice">
+            ${rows.map(({ advice, desktops, savingPerMonth }) => html`<button key=${advice} type="button" aria-pressed=${advice === kind} onClick=${() => setQuery({ kind: advice })}>${KINDS[advice]?.title ?? advice} <b>${count(desktops)}</b>${savingPerMonth !== null && html` <span class="note">${decimal(savingPerMonth, 2)}</span>`}</button>`)}
+        </div>
+        <${Kind} key=${kind} kind=${kind} desktops=${rows.find(({ advice }) => advice === kind)?.desktops ?? 0} of=${of} asked=${asked} />`;
+}
+
+/** The desktops with one kind of advice. @param {{ kind: string, desktops: number, of: string, asked: import("../api.js").Query }} properties */
+function Kind({ kind, desktops, of, asked }) {
     const { title, rule, act } = KINDS[kind];
+    const advice = useResource(`${kind} ${of}`, (signal) => allRows("/query/advice", { advice: kind, ...asked }, ROWS_MAX, signal));
     const columns = [
         { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<${DesktopLink} id=${row.workSpId} />` },
         { name: "username", title: "User", show: (/** @type {Advice} */ row) => html`<${UserLink} name=${row.username} />` },
+        { name: "savingPerMonth", title: "Saves a month", number: true, show: (/** @type {Advice} */ row) => (row.savingPerMonth === null ? "–" : decimal(row.savingPerMonth, 2)) },
         { name: "hours", title: "Hours a month", number: true, show: (/** @type {Advice} */ row) => decimal(row.hours, 2) },
         { name: "limitHours", title: "Limit", number: true },
         { name: "evidence", title: "Evidence", fixed: true, show: (/** @type {Advice} */ row) => html`<span class="evidence">${row.evidence}</span>` },
         { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note nowrap">estimate</span>` },
         ...(act && mayStart(act) ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
     ];
-    return html`<${Warnings} warnings=${warnings} />
-        <div class="row" role="group" aria-label="Kinds of advice">
-            ${Object.keys(KINDS).map((each) => html`<button key=${each} type="button" aria-pressed=${each === kind} onClick=${() => setQuery({ kind: each })}>${KINDS[each].title} <b>${count(of(each).length)}</b></button>`)}
-        </div>
-        <section class="panel">
-            <h2>${title}</h2>
-            <p>${rule}</p>
-            <p class="note">An estimate from telemetry: look at the desktop, and ask its user, before you change it.</p>
-            <${DataTable} key=${kind} caption=${title} columns=${columns} rows=${of(kind)} most=${SHOWN_MAX} rowKey=${(/** @type {Advice} */ row) => row.workSpId} file=${`advice-${kind}`} empty="No desktop is so in this range." />
-        </section>`;
+    return html`<section class="panel">
+        <h2>${title}</h2>
+        <p>${rule}</p>
+        <p class="note">An estimate from telemetry: look at the desktop, and ask its user, before you change it.</p>
+        <${Loaded} of=${advice}>
+            ${(/** @type {{ rows: Advice[] }} */ { rows }) => html`${rows.length < desktops && html`<p class="note">The first ${count(rows.length)} of ${count(desktops)}.</p>`}
+                <${DataTable} caption=${title} columns=${columns} rows=${rows} most=${SHOWN_MAX} rowKey=${(/** @type {Advice} */ row) => row.workSpId} file=${`advice-${kind}`} empty="No desktop is so in this range." />`}
+        <//>
+    </section>`;
 }

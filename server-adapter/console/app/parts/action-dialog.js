@@ -14,7 +14,7 @@ import { Text } from "./text.js";
 import { Typed } from "./typed.js";
 
 /**
- * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: whoever works there is disconnected; `holds`: refused for a desktop on litigation hold.
+ * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: people who work there are disconnected; `holds`: refused for a desktop on litigation hold.
  * @type {{ name: string, title: string, will: string, danger?: boolean, disconnects?: boolean, holds?: boolean, note: string }[]}
  */
 export const ACTIONS = [
@@ -28,7 +28,7 @@ export const ACTIONS = [
     { name: "RemoveWorkSpaceDbEntry", title: "Remove record", will: "to be removed from the inventory", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
 ];
 
-/** More desktops than this begin in waves of as many, and whoever disconnects people there types how many. */
+/** More desktops than this begin in waves of as many, and actions that disconnect people are confirmed by typing how many. */
 const MANY = 25;
 /** Rows of a list that are drawn. */
 const LISTED_MAX = 200;

@@ -97,10 +97,20 @@ pub(super) const AREA: Area = Area {
             summary: "Query advice",
             description: "One page of advice, in the order of `workSpId`: desktops that nobody uses, that the other running mode makes cheaper, that are \
                 overloaded or too large. `hours` is what the use of a desktop costs under `AUTO_STOP` in a month of 30 days, compared with the limit of its \
-                compute type in the configuration (`cost`). Advice about cost and size needs 7 days with records. All of it is an estimate. A page may hold \
+                compute type in the configuration (`cost`). Advice about cost and size needs 7 days with records. All of it is an estimate. With \
+                the prices of `cost.prices`, `savingPerMonth` is what following it saves. A page may hold \
                 fewer rows than `limit`, even none, where many days were examined: the walk ends where there is no token.",
             done: "One page of rows.",
             target: "/query/advice?from=-30d&limit=2",
+            body: "",
+        },
+        Operation {
+            id: "queryAdviceTotals",
+            summary: "Query totals of advice",
+            description: "How many desktops each advice is about, and what following it saves in a month, over the whole fleet or what is filtered: a row for \
+                each kind of `queryAdvice`. It takes as long as all pages of that, and one is answered at a time.",
+            done: "The five rows.",
+            target: "/query/advice/totals?from=-30d",
             body: "",
         },
         Operation {
