@@ -6,6 +6,8 @@ import { folded } from "./columns.js";
 /** @typedef {import("./columns.js").Order} Order */
 
 /** Fields that are filtered as the interface does: `A`, `in.A,B` or `ne.A`, without case. */
+/** Figures that stand at the newest statistics. */
+const CURRENT = ["cpu", "memory", "rootVolume", "userVolume", "uptimeSeconds"];
 export const TERMS = /** @type {const} */ (["state", "region", "runningMode", "computeTypeName", "onHold"]);
 
 /** What a term asks for. @param {string} term */
@@ -58,7 +60,11 @@ export class FleetView {
     #orderNow() {
         const name = /** @type {import("./fleet.js").Field} */ (this.#sort.replace(/^-/, ""));
         const column = this.#fleet.columns[FIELDS.includes(name) ? name : "workSpId"];
-        this.#order = column.order(this.#sort.startsWith("-") ? -1 : 1);
+        const order = column.order(this.#sort.startsWith("-") ? -1 : 1);
+        // Figures of the past come after those of now, as the server sorts them.
+        const { values } = this.#fleet.columns.asOf;
+        const past = (/** @type {number} */ row) => Number(!Number.isNaN(values[row]));
+        this.#order = CURRENT.includes(name) ? (one, other) => past(one) - past(other) || order(one, other) : order;
     }
 
     /** 1 for each row that the filter accepts. */

@@ -32,6 +32,7 @@ const newColumns = () => ({
     rootVolume: new Numbers(),
     userVolume: new Numbers(),
     uptimeSeconds: new Numbers(),
+    asOf: new Times(),
 });
 
 /** @typedef {ReturnType<typeof newColumns>} Columns */

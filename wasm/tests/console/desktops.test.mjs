@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { consoleTest } from "./consoles.mjs";
 
-const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds";
+const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds,asOf";
 const MANY = 100_000;
 /** The least length of a task that browsers report as long. */
 const LONG_MS = 50;
@@ -104,6 +104,18 @@ consoleTest("filters_and_csv_equal_those_of_the_interface", async ({ page, load,
     assert.ok(shown.some(([, , user]) => user === hostile[0]), "markup is text");
     assert.equal(await page.$(".grid img"), null);
     assert.ok(shown.some(([, , user]) => user === "U+202Eevil"), "a hidden character is shown");
+});
+
+consoleTest("figures_of_the_past_are_marked_and_come_after_those_of_now", async ({ page, load, report, request, show }) => {
+    await load(desktops(3));
+    const stats = (number, cpu, minutes) => ({ stats: { instanceId: `ws-00000${number}`, processorInUse: cpu, updatetime: new Date(Date.now() - minutes * 60_000).toISOString() } });
+    await report([stats(0, 99, 9 * 60), stats(1, 20, 1), stats(2, 40, 1)]);
+    for (let rows = []; rows.length < 3; ) ({ rows } = await request("GET", "/query/workspaces", { query: { lastSeen: "ne.null" } }));
+    await show("#/desktops?sort=-cpu");
+    await rowCount(page, 3);
+    await page.waitForFunction(() => [...document.querySelectorAll(".grid-body [role=row]")].map((row) => row.textContent.match(/ws-\d+/)[0]).join() === "ws-000002,ws-000001,ws-000000");
+    const past = await page.$$eval(".grid-body .past", (all) => all.map(({ textContent, title }) => [textContent, title.startsWith("as of ")]));
+    assert.deepEqual(past[0], ["99.0", true]);
 });
 
 consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page, load, request, show, passesAxe }) => {

@@ -31,7 +31,9 @@ function stateWith(state, transition) {
 export function desktopColumnsOf({ columns }, minute) {
     const of = (/** @type {Field} */ name, /** @type {number} */ row) => /** @type {any} */ (columns[name].get(row));
     const plain = (/** @type {Field} */ name, /** @type {string} */ title, /** @type {number} */ width) => ({ name, title, width, show: (/** @type {number} */ row) => text(of(name, row)) });
-    const part = (/** @type {Field} */ name, /** @type {string} */ title) => ({ name, title, width: 84, number: true, show: (/** @type {number} */ row) => decimal(of(name, row)) });
+    /** A figure, marked where it is not of now. @param {number} row @param {string} shown */
+    const figure = (row, shown) => (of("asOf", row) === null || shown === NONE ? shown : html`<span class="past" title=${`as of ${time(of("asOf", row))}`}>${shown}</span>`);
+    const part = (/** @type {Field} */ name, /** @type {string} */ title) => ({ name, title, width: 84, number: true, show: (/** @type {number} */ row) => figure(row, decimal(of(name, row))) });
     const desktop = (/** @type {number} */ row) => href("desktop", of("workSpId", row));
     const user = (/** @type {number} */ row) => (of("username", row) ? href("user", of("username", row)) : null);
     const reports = (/** @type {number} */ row) => columns.lastSeen.values[row] > Date.now() - HOURS_24;
@@ -50,6 +52,6 @@ export function desktopColumnsOf({ columns }, minute) {
         plain("region", "Region", 112),
         part("rootVolume", "Root %"),
         part("userVolume", "User vol. %"),
-        { name: "uptimeSeconds", title: "Up", width: 96, number: true, show: (row) => duration(of("uptimeSeconds", row) === null ? null : of("uptimeSeconds", row) * 1000) },
+        { name: "uptimeSeconds", title: "Up", width: 96, number: true, show: (row) => figure(row, duration(of("uptimeSeconds", row) === null ? null : of("uptimeSeconds", row) * 1000)) },
     ];
 }
