@@ -23,6 +23,8 @@ pub const TERM_IDS_MAX: usize = 500;
 pub const COMPARISONS_MAX: usize = 32;
 /// Workspaces of which one question previews an action.
 pub const PREVIEW_IDS_MAX: usize = 1000;
+/// Workspaces of a part of an import that each have an event. In a larger part those have one whose state or user changes.
+pub const IMPORT_EVENTS_MAX: usize = 100;
 /// Workspaces of one batch of actions.
 pub const BATCH_IDS_MAX: usize = 1000;
 /// Batches of actions that run at once; a further one is refused.

@@ -44,13 +44,16 @@ fn waiting_stream_is_woken_once_for_each_commit_with_events() {
         let Poll::Ready(Some(Ok(event))) = next.as_mut().poll(&mut context) else {
             panic!("an event");
         };
-        assert_eq!(event.kind, EventType::ImportCommitted);
+        assert_eq!(event.kind, EventType::WorkspaceChanged);
     }
     assert_eq!(events.position(), 1);
-    assert!(matches!(
-        events.poll_recv(&mut context),
-        Poll::Ready(Some(Ok(_)))
-    ));
+    // The other workspace, the import, the removal.
+    for _ in 0..3 {
+        assert!(matches!(
+            events.poll_recv(&mut context),
+            Poll::Ready(Some(Ok(_)))
+        ));
+    }
     assert!(events.poll_recv(&mut context).is_pending());
     engine.close().unwrap();
     assert_eq!(woken.0.load(Ordering::Relaxed), 2, "closed");

@@ -124,6 +124,51 @@ fn hold_and_key_append_their_events() {
     ]);
 }
 
+/// A part of 100 has an event for each change, one of 101 for those whose state or user changes.
+#[test]
+fn part_of_an_import_lists_its_changes_or_says_that_it_does_not() {
+    let (engine, _) = engine();
+    let import = |from: usize, to: usize, region: &str, state: &str| {
+        let before = engine.events(None);
+        let records = (from..to).map(|number| WorkspacePatch {
+            id: format!("ws-{number}").as_str().into(),
+            region: region.into(),
+            state: state.into(),
+            ..WorkspacePatch::default()
+        });
+        engine.import_workspaces(records).unwrap();
+        let mut all = summaries(before);
+        let committed = all.pop().unwrap_or_default();
+        let changed = all
+            .iter()
+            .filter(|event| event.contains("workspace.changed"));
+        (
+            changed.count(),
+            all.len(),
+            committed.contains(r#""listed":true"#),
+        )
+    };
+    assert_eq!(import(0, 100, "eu", "STOPPED"), (100, 100, true), "created");
+    assert_eq!(import(0, 100, "us", "STOPPED"), (100, 100, true), "changed");
+    assert_eq!(
+        import(0, 101, "eu", "STOPPED"),
+        (0, 0, false),
+        "another region"
+    );
+    assert_eq!(
+        import(0, 101, "eu", "AVAILABLE"),
+        (101, 101, false),
+        "another state"
+    );
+    assert_eq!(import(0, 5000, "eu", "AVAILABLE"), (0, 4, false), "created");
+}
+
+/// A workspace that is replaced.
+const REPLACED: [&str; 2] = [
+    r#"workspace.changed ws-2 jdoe {"by":"host","isNew":false,"fields":["region","username","state"],"state":"AVAILABLE"}"#,
+    r#"import.committed - - {"by":"host","created":0,"changed":1,"listed":true}"#,
+];
+
 #[test]
 fn import_removal_and_filing_append_their_events() {
     let (engine, clock) = engine();
@@ -153,7 +198,7 @@ fn import_removal_and_filing_append_their_events() {
         .put_workspaces(vec![workspace("ws-2"), workspace("ws-2")])
         .unwrap();
     engine.put_workspaces(vec![workspace("ws-2")]).unwrap();
-    expect(&[r#"import.committed - - {"by":"host","created":0,"changed":1}"#]);
+    expect(&REPLACED);
 
     let removed = WorkspacePatch {
         id: "ws-2".into(),

@@ -405,6 +405,8 @@ export interface EventDetail {
     isNew?: boolean | null;
     /** Number of the key that was issued or revoked. */
     keyId?: number | null;
+    /** `import.committed`: true where each workspace of this part that was created or changed has a `workspace.changed` before it; absent where the part had more than 100, and those alone have one whose state or user changed. */
+    listed?: boolean | null;
     /** `action.failed`: what the host said of it. */
     message?: string | null;
     /** Its name. */

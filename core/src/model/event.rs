@@ -238,6 +238,10 @@ pub(crate) struct EventDetail<'d> {
     /// `import.committed`: workspaces that this part changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) changed: Option<u64>,
+    /// `import.committed`: true where each workspace of this part that was created or changed has a `workspace.changed` before it; absent
+    /// where the part had more than 100, and those alone have one whose state or user changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listed: Option<bool>,
     /// `telemetry.filed`: records, exact repetitions included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) records: Option<u64>,

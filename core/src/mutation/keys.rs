@@ -3,13 +3,11 @@
 use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, KeyInfo, KeyLimits, NewKey, SecretHash, WriteClass};
-use crate::store::fleet::keys::{self, Destructive, StoredKey};
+use crate::store::fleet::keys::{self, Destructive, HOUR_SECONDS, StoredKey};
 use crate::store::meta;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::{Caller, Context, Mutation, Outcome};
-
-const HOUR_SECONDS: i64 = 60 * 60;
 
 /// Stores a new key by the hash of its secret. Refused where [`rules::check_issue`] refuses it.
 #[derive(Debug)]
@@ -120,8 +118,7 @@ impl Context<'_, '_> {
         Ok(key.map(|key| key.info.limits).unwrap_or_default())
     }
 
-    /// Counts a destructive action that is about to be accepted; refuses it above the rate of the caller's key, which has these limits. An hour
-    /// begins with the first one after the hour before has ended.
+    /// Counts a destructive action that is about to be accepted; refuses it above the rate of the caller's key, which has these limits.
     pub(super) fn count_destructive(
         &mut self,
         by: &Caller,
@@ -134,17 +131,7 @@ impl Context<'_, '_> {
         if !action.is_destructive() {
             return Ok(Ok(()));
         }
-        let hour = Destructive::get(self.tables, *id)?;
-        // Nodes' clocks differ by a little; a clock that was set back by more begins a new hour.
-        let is_current = |hour: &Destructive| {
-            let begun = hour.since.plus_seconds(-HOUR_SECONDS);
-            (begun..hour.since.plus_seconds(HOUR_SECONDS)).contains(&self.now)
-        };
-        let new = Destructive {
-            since: self.now,
-            count: 0,
-        };
-        let mut hour = hour.filter(is_current).unwrap_or(new);
+        let mut hour = Destructive::in_hour(self.tables, *id, self.now)?;
         if hour.count >= u64::from(max) {
             let left = hour.since.plus_seconds(HOUR_SECONDS).ticks() - self.now.ticks();
             let seconds = u32::try_from(left / TICKS_PER_SECOND).unwrap_or(u32::MAX);

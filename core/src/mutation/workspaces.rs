@@ -6,6 +6,7 @@ use crate::domain::editing::{self, EditRefusal};
 use crate::domain::key_limits;
 use crate::domain::validation;
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::IMPORT_EVENTS_MAX;
 use crate::model::identity::id_key;
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspaceView};
 use crate::store::fleet::workspaces::Entry;
@@ -38,20 +39,41 @@ impl Mutation for PutWorkspaces {
             }
         }
         let (mut created, mut changed) = (0, 0);
+        let told = Told::of(self.0.len());
         for workspace in self.0 {
             let old = context.settled(&workspace.id)?;
             let workspace = old.as_ref().map_or_else(
                 || workspace.clone(),
                 |old| replacing(old, workspace.clone()),
             );
-            match context.store_workspace(old, workspace, &Caller::HOST)? {
+            match context.store_workspace(old, workspace, told, &Caller::HOST)? {
                 Stored::Created => created += 1,
                 Stored::Changed => changed += 1,
                 Stored::Unchanged => {}
             }
         }
-        context.import_committed(None, (created, changed), &Caller::HOST)?;
+        context.import_committed(None, (created, changed), told, &Caller::HOST)?;
         Ok(Ok(()))
+    }
+}
+
+/// Which workspaces of a part of an import have an event of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Each that is created or changed.
+    All,
+    /// Each whose state or user changes: an event for each desktop of a large import would push others out of the log.
+    StateAndUser,
+}
+
+impl Told {
+    /// Of a part with that number of workspaces.
+    pub(super) fn of(workspaces: usize) -> Self {
+        if workspaces <= IMPORT_EVENTS_MAX {
+            Self::All
+        } else {
+            Self::StateAndUser
+        }
     }
 }
 
@@ -230,6 +252,7 @@ impl Context<'_, '_> {
         &mut self,
         old: Option<Entry>,
         workspace: Workspace,
+        told: Told,
         by: &Caller,
     ) -> Result<Stored> {
         let stored = match &old {
@@ -243,6 +266,17 @@ impl Context<'_, '_> {
             let mut row = self.row(AuditAction::UpdateWorkspace, by, None);
             row.changes(old, &workspace);
             self.write_row(row, AuditResult::Completed)?;
+        }
+        let before = old.as_ref().map(|old| &old.workspace);
+        let is_told = match (told, before) {
+            (Told::All, _) => true,
+            (Told::StateAndUser, Some(before)) => {
+                (&before.state, &before.username) != (&workspace.state, &workspace.username)
+            }
+            (Told::StateAndUser, None) => false,
+        };
+        if is_told {
+            self.workspace_changed(before, &workspace, by)?;
         }
         self.put_entry(old, workspace)?;
         Ok(stored)

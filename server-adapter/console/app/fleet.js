@@ -120,8 +120,9 @@ export class Fleet {
     }
 
     /** @param {import("./live.js").FleetEvent} event */
-    #happened({ type, workSpaceId }) {
-        if (type === "import.committed" || type === "resync") this.#readAll();
+    #happened({ type, workSpaceId, detail }) {
+        // Each desktop of a listed part had an event of its own.
+        if ((type === "import.committed" && !detail.listed) || type === "resync") this.#readAll();
         else if (workSpaceId !== null) this.refresh([workSpaceId]);
     }
 

@@ -112,6 +112,15 @@ fn filter() -> Case {
         )
 }
 
+/// What the key `careful` would be told of `ws-3`: a code, or that it is accepted.
+fn preview(action: &str, code: &str) -> Call {
+    call("POST - /query/preview?fields=code&apiKey=«careful»")
+        .json(format!(r#"{{"action":"{action}","workSpaceIds":["ws-3"]}}"#))
+        .gives(format!(
+            r#"{{"rows":[{{"code":"{code}"}}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}}"#
+        ))
+}
+
 /// Destructive actions that are accepted count, refused ones and those that change nothing do not.
 fn rate() -> Case {
     let refused = Row {
@@ -151,6 +160,7 @@ fn rate() -> Case {
                 .answers("retry-after", "3590"),
         )
         .call(newest(&[refused]))
+        .call(preview("RebuildWorkSpace", "Throttled"))
         .call(act("RebootWorkSpace", "ws-3", "careful"))
         .clock(3600)
         .call(act("TerminateWorkSpace", "ws-3", "careful"))

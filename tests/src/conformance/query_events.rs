@@ -73,12 +73,20 @@ fn rows() -> Case {
         ),
         event(
             ISSUED + 7,
-            &format!(
-                r#""type":"import.committed",{nobody},"detail":{{"by":"operator-desk","auditId":«_»,"created":1,"changed":1}}"#
-            ),
+            r#""type":"workspace.changed","workSpaceId":"ws-1","username":"jdoe","detail":{"by":"operator-desk","isNew":false,"fields":["region"],"previousState":"REBOOTING","state":"REBOOTING"}"#,
         ),
         event(
             ISSUED + 8,
+            r#""type":"workspace.changed","workSpaceId":"ws-2","username":null,"detail":{"by":"operator-desk","isNew":true,"fields":[]}"#,
+        ),
+        event(
+            ISSUED + 9,
+            &format!(
+                r#""type":"import.committed",{nobody},"detail":{{"by":"operator-desk","auditId":«_»,"created":1,"changed":1,"listed":true}}"#
+            ),
+        ),
+        event(
+            ISSUED + 10,
             r#""type":"workspace.removed","workSpaceId":"ws-2","username":null,"detail":{"by":"service-desk","reason":"Removed"}"#,
         ),
     ];
@@ -124,7 +132,7 @@ fn changes() -> Case {
 fn refusals() -> Case {
     let filed = r#""at":"2026-11-20T12:02:00Z","type":"telemetry.filed","workSpaceId":null,"username":null,"detail":{"records":1}"#;
     let ended = r#""at":"2026-11-20T12:02:00Z","type":"action.completed","workSpaceId":"ws-1","username":"jdoe","detail":{"state":"AVAILABLE","actionId":«_»,"action":"RebootWorkSpace","completedTime":"2026-11-20T12:02:00Z"}"#;
-    let after = ISSUED + 2;
+    let after = ISSUED + 3;
     let nothing = |at: &str| list(&format!("?after={after}")).gives(page(&[], "", at));
     Case::new(ROW, "what appends nothing, and what upkeep appends")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))

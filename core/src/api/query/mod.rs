@@ -8,7 +8,7 @@ use http::Response;
 
 use crate::error::EngineError;
 use crate::limits::PAGE_TEXT_BYTES_MAX;
-use crate::model::{Action, Condition, KeyLimits, RequestKey, Row, Rows};
+use crate::model::{Action, Condition, RequestKey, Row, Rows};
 use crate::view::query::preview::PreviewRow;
 use crate::view::query::series::Series;
 use crate::view::query::startup::{SlowStartup, StartupReport};
@@ -75,10 +75,8 @@ pub(super) fn preview(call: &Call<'_>) -> Handled {
         let message = "The computeType field is required, such as PERFORMANCE.";
         return Err(EngineError::invalid("computeType", message).into());
     }
-    let unlimited = KeyLimits::default();
-    let limits = call.key.map_or(&unlimited, |key| &key.info.limits);
     let fleet = Fleet::new(call.core, PAGE_TEXT_BYTES_MAX);
-    let answer = query.answer_for(&fleet, limits)?;
+    let answer = query.answer_for(&fleet, call.key.map(|key| &key.info))?;
     Ok(Completion::Response(shape.response(&answer)))
 }
 

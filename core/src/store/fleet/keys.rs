@@ -195,6 +195,9 @@ fn decode_limits(decoder: &mut Decoder<'_>) -> Result<KeyLimits> {
     })
 }
 
+/// The seconds of the hour in which destructive actions count.
+pub(crate) const HOUR_SECONDS: i64 = 60 * 60;
+
 /// How many destructive actions a key has started in its current hour. It is a value of `meta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Destructive {
@@ -209,13 +212,27 @@ impl Destructive {
     }
 
     /// That of the key `id`, if it has started one ever.
-    pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<Self>> {
+    fn get(read: &impl Read, id: u64) -> Result<Option<Self>> {
         read.get(Table::Meta, &Self::key(id), |value| {
             let mut decoder = Decoder::new(value);
             let (since, count) = (decoder.time()?, decoder.varint()?);
             decoder.finish()?;
             Ok(Self { since, count })
         })
+    }
+
+    /// That of the key `id` in the hour of `now`. An hour begins with the first action after the hour before has ended.
+    pub(crate) fn in_hour(read: &impl Read, id: u64, now: Timestamp) -> Result<Self> {
+        // Nodes' clocks differ by a little; a clock that was set back by more begins a new hour.
+        let is_current = |hour: &Self| {
+            let begun = hour.since.plus_seconds(-HOUR_SECONDS);
+            (begun..hour.since.plus_seconds(HOUR_SECONDS)).contains(&now)
+        };
+        let new = Self {
+            since: now,
+            count: 0,
+        };
+        Ok(Self::get(read, id)?.filter(is_current).unwrap_or(new))
     }
 
     /// Stores it for the key `id`.

@@ -6,7 +6,10 @@ use crate::domain::lifecycle::{self, Decision};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::PREVIEW_IDS_MAX;
 use crate::model::row::row;
-use crate::model::{Action, AuditAction, AuditResult, ComputeType, KeyLimits, Rows, State};
+use crate::model::{
+    Action, AuditAction, AuditResult, ComputeType, KeyInfo, KeyLimits, Rows, State,
+};
+use crate::store::fleet::keys::Destructive;
 use crate::store::fleet::workspaces::{self, EntryRef};
 use crate::view::Reader;
 
@@ -55,20 +58,20 @@ impl FleetQuery for PreviewQuery {
     type Answer = Rows<PreviewRow>;
 
     fn answer(&self, fleet: &Fleet<'_>) -> Result<Self::Answer> {
-        self.answer_for(fleet, &KeyLimits::default())
+        self.answer_for(fleet, None)
     }
 }
 
 impl PreviewQuery {
-    /// The same for a key with these limits.
+    /// The same for a key; `None` for the host.
     pub(crate) fn answer_for(
         &self,
         fleet: &Fleet<'_>,
-        limits: &KeyLimits,
+        key: Option<&KeyInfo>,
     ) -> Result<Rows<PreviewRow>> {
         let simulated =
             fleet.readers.config().actions.driver_of(self.action) == ActionDriver::Clock;
-        preview(&fleet.readers.tables()?, self, limits, simulated)
+        preview(&fleet.readers.tables()?, self, key, simulated)
     }
 }
 
@@ -76,7 +79,7 @@ impl PreviewQuery {
 fn preview(
     reader: &Reader,
     query: &PreviewQuery,
-    limits: &KeyLimits,
+    key: Option<&KeyInfo>,
     simulated: bool,
 ) -> Result<Rows<PreviewRow>> {
     if query.workspace_ids.len() > PREVIEW_IDS_MAX {
@@ -85,10 +88,28 @@ fn preview(
     }
     let asked = query.compute_type.as_deref();
     let compute_type = lifecycle::new_compute_type(query.action, asked)?;
+    let unlimited = KeyLimits::default();
+    let limits = key.map_or(&unlimited, |key| &key.limits);
+    // How many more destructive actions the key may start in this hour.
+    let mut left = u64::MAX;
+    if let (Some(key), Some(max)) = (key, limits.destructive_per_hour)
+        && AuditAction::Lifecycle(query.action).is_destructive()
+    {
+        let hour = Destructive::in_hour(&reader.snapshot, key.id, reader.now)?;
+        left = u64::from(max).saturating_sub(hour.count);
+    }
     let ids = query.workspace_ids.iter();
     let rows = ids.map(|id| {
         let mut row = one(reader, query.action, id, compute_type.as_ref(), limits)?;
         row.simulated = simulated;
+        if row.outcome == AuditResult::Accepted {
+            if left == 0 {
+                row.outcome = AuditResult::Refused;
+                row.code = Some(ErrorKind::Throttled.code());
+                row.would_become = None;
+            }
+            left = left.saturating_sub(1);
+        }
         Ok(row)
     });
     Ok(Rows::whole(rows.collect::<Result<_>>()?, reader.now))
