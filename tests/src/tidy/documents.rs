@@ -104,7 +104,7 @@ fn has_package_test(tree: &Tree, name: &str) -> bool {
     tests.into_iter().any(|file| file.text.contains(&call))
 }
 
-/// Commands of the README that name something which does not exist.
+/// Commands of the README and the server's pages that name something which does not exist, and those that the README must show.
 #[must_use]
 pub fn readme_commands(tree: &Tree) -> Vec<String> {
     let Some(readme) = tree.file(README) else {
@@ -121,12 +121,21 @@ pub fn readme_commands(tree: &Tree) -> Vec<String> {
             violations.push(format!("{README}: does not show `{required}`"));
         }
     }
-    for (line, command) in &commands {
-        for what in missing(tree, command) {
-            violations.push(format!("{README}:{line}: `{what}` does not exist"));
+    let others = tree.files.iter().filter(|file| is_page(&file.path));
+    for page in std::iter::once(readme).chain(others) {
+        for (line, command) in shell_lines(&page.text) {
+            for what in missing(tree, &command) {
+                violations.push(format!("{}:{line}: `{what}` does not exist", page.path));
+            }
         }
     }
     violations
+}
+
+/// A page whose commands are checked besides those of the README.
+fn is_page(path: &str) -> bool {
+    path == "server-adapter/README.md"
+        || path.starts_with("server-adapter/docs/") && path.ends_with(".md")
 }
 
 /// The lines of the ```` ```sh ```` blocks without prompt and comment, continuation lines joined.
