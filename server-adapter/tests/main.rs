@@ -51,6 +51,7 @@ mod positions;
 mod process;
 mod prometheus_rules;
 mod proxies;
+mod settings_page;
 mod shippers;
 mod slow_reads;
 mod start;

@@ -80,6 +80,16 @@ fn every_command_of_the_readme_exists() {
 }
 
 #[test]
+fn every_link_of_a_document_leads_somewhere() {
+    assert_none(&tidy::links(&TREE));
+}
+
+#[test]
+fn every_page_of_the_server_is_in_the_tables() {
+    assert_none(&tidy::page_tables(&TREE));
+}
+
+#[test]
 fn every_checklist_names_files_and_names_that_exist() {
     assert_none(&tidy::checklists(&TREE));
 }

@@ -9,6 +9,7 @@ const DECISIONS: &str = "core/docs/decisions.md";
 const DECISION_MAX: usize = 350;
 const README: &str = "README.md";
 const CARGO_CONFIG: &str = ".cargo/config.toml";
+const ARGUMENTS: &str = "server-adapter/src/cli/args.rs";
 /// The commands of cargo itself that the README shows; others are aliases.
 const CARGO: [&str; 6] = ["run", "test", "bench", "build", "check", "fuzz"];
 
@@ -104,7 +105,7 @@ fn has_package_test(tree: &Tree, name: &str) -> bool {
     tests.into_iter().any(|file| file.text.contains(&call))
 }
 
-/// Commands of the README that name something which does not exist.
+/// Commands of the README and the server's pages that name something which does not exist, and those that the README must show.
 #[must_use]
 pub fn readme_commands(tree: &Tree) -> Vec<String> {
     let Some(readme) = tree.file(README) else {
@@ -121,12 +122,21 @@ pub fn readme_commands(tree: &Tree) -> Vec<String> {
             violations.push(format!("{README}: does not show `{required}`"));
         }
     }
-    for (line, command) in &commands {
-        for what in missing(tree, command) {
-            violations.push(format!("{README}:{line}: `{what}` does not exist"));
+    let others = tree.files.iter().filter(|file| is_page(&file.path));
+    for page in std::iter::once(readme).chain(others) {
+        for (line, command) in shell_lines(&page.text) {
+            for what in missing(tree, &command) {
+                violations.push(format!("{}:{line}: `{what}` does not exist", page.path));
+            }
         }
     }
     violations
+}
+
+/// A page whose commands are checked besides those of the README.
+fn is_page(path: &str) -> bool {
+    path == "server-adapter/README.md"
+        || path.starts_with("server-adapter/docs/") && path.ends_with(".md")
 }
 
 /// The lines of the ```` ```sh ```` blocks without prompt and comment, continuation lines joined.
@@ -164,9 +174,15 @@ fn missing(tree: &Tree, command: &str) -> Vec<String> {
             "--bench" => tree.file(&format!("benches/benches/{value}.rs")).is_some(),
             "--test" => tree.file(&format!("tests/tests/{value}.rs")).is_some(),
             "--manifest-path" => tree.file(value).is_some(),
-            "-p" | "--package" => in_manifests(tree, &format!("name = \"{value}\"")),
+            "-p" | "--package" if words.contains(&"cargo") => {
+                in_manifests(tree, &format!("name = \"{value}\""))
+            }
             "--features" => in_manifests(tree, &format!("{value} = [")),
-            "deskfleet" | "target/release/deskfleet" if !value.starts_with('-') => {
+            // Elsewhere in a command it is a user, a unit or a file.
+            "deskfleet" | "target/release/deskfleet"
+                if value.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+                    && !value.starts_with('-') =>
+            {
                 has_subcommand(tree, value)
             }
             _ => true,
@@ -208,9 +224,13 @@ fn in_manifests(tree: &Tree, text: &str) -> bool {
     manifests.any(|file| file.text.contains(text))
 }
 
+/// Whether the arguments of the server have a variant of the name.
 fn has_subcommand(tree: &Tree, name: &str) -> bool {
-    let quoted = format!("\"{name}\"");
-    in_server(tree, &quoted)
+    let (first, others) = name.split_at(1);
+    let variant = format!("{}{others}", first.to_uppercase());
+    let forms = ["(", " {", ","].map(|after| format!("\n    {variant}{after}"));
+    tree.file(ARGUMENTS)
+        .is_some_and(|file| forms.iter().any(|form| file.code.contains(form)))
 }
 
 /// The path of a URL of the service in a word of a command.
@@ -317,7 +337,7 @@ mod tests {
         let good = "```sh\ncargo run --release\ncargo suite # all of it\ncargo test --workspace --all-features\n```\n";
         let count = |line: &str| {
             let text = format!("{good}```sh\n{line}\n```\n");
-            let server = ("server-adapter/src/main.rs", "const A: &str = \"import\";");
+            let server = (ARGUMENTS, "enum Command {\n    Import(A),\n}\n");
             let aliases = (CARGO_CONFIG, "[alias]\nsuite = \"run\"\n");
             readme_commands(&tree(&[
                 (README, &text),
@@ -333,6 +353,7 @@ mod tests {
         assert_eq!(count("cargo sweet"), 1);
         assert_eq!(count("deskfleet import fleet.ndjson"), 0);
         assert_eq!(count("deskfleet export fleet.ndjson"), 1);
+        assert_eq!(count("chown deskfleet fleet.redb"), 0);
         assert_eq!(count("curl \"$URL/api/Stats/queue/count\""), 0);
         assert_eq!(
             count("curl \\\n  \"$URL/operator/workspaces/ws-1?x=/y\""),
