@@ -9,7 +9,7 @@ use crate::store::fleet::workspaces::Transition;
 use crate::store::fleet::{audit, events};
 use crate::timestamp::Timestamp;
 
-use super::workspaces::Told;
+use super::workspaces::Listed;
 use super::{Caller, Context};
 
 impl Context<'_, '_> {
@@ -212,7 +212,7 @@ impl Context<'_, '_> {
         &mut self,
         audit_id: Option<u64>,
         (created, changed): (u64, u64),
-        told: Told,
+        listed: Listed,
         by: &Caller,
     ) -> Result<()> {
         if created + changed == 0 {
@@ -223,7 +223,7 @@ impl Context<'_, '_> {
             audit_id,
             created: Some(created),
             changed: Some(changed),
-            listed: (told == Told::All).then_some(true),
+            listed: (listed == Listed::All).then_some(true),
             ..EventDetail::default()
         };
         self.append(EventType::ImportCommitted, None, &detail)

@@ -7,7 +7,7 @@ use crate::store::fleet::workspaces::Entry;
 use crate::store::fleet::{audit, keys};
 use crate::store::table::Read;
 
-use super::workspaces::{Stored, Told, new_id_refusal, refusal};
+use super::workspaces::{Listed, Stored, new_id_refusal, refusal};
 use super::{Caller, Context, Mutation, Outcome};
 
 /// The counts of an import so far.
@@ -63,9 +63,9 @@ impl Mutation for ImportWorkspaces {
         }
         let mut refused = Vec::new();
         let mut changed = 0;
-        let told = Told::of(self.records.len());
+        let listed = Listed::for_part(self.records.len());
         for (line, patch) in self.records {
-            match context.import(patch, told, &self.by)? {
+            match context.import(patch, listed, &self.by)? {
                 Ok(Stored::Created) => counts.created += 1,
                 Ok(Stored::Changed) => {
                     counts.updated += 1;
@@ -78,7 +78,7 @@ impl Mutation for ImportWorkspaces {
         let created = counts.created - self.counts.created;
         counts.rejected += refused.len() as u64;
         let row = context.import_row(self.row, counts, self.ends, &self.by)?;
-        context.import_committed(Some(row), (created, changed), told, &self.by)?;
+        context.import_committed(Some(row), (created, changed), listed, &self.by)?;
         Ok(Ok(Imported {
             row,
             counts,
@@ -125,11 +125,16 @@ impl Context<'_, '_> {
     }
 
     /// Applies one record.
-    fn import(&mut self, patch: WorkspacePatch, told: Told, by: &Caller) -> Result<Result<Stored>> {
+    fn import(
+        &mut self,
+        patch: WorkspacePatch,
+        listed: Listed,
+        by: &Caller,
+    ) -> Result<Result<Stored>> {
         let id = patch.id.value().cloned().unwrap_or_default();
         let old = self.settled(&id)?;
         match merge_record(self.tables, old.as_ref(), patch)? {
-            Ok(workspace) => self.store_workspace(old, workspace, told, by).map(Ok),
+            Ok(workspace) => self.store_workspace(old, workspace, listed, by).map(Ok),
             Err(refused) => Ok(Err(refused)),
         }
     }

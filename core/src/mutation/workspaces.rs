@@ -39,36 +39,36 @@ impl Mutation for PutWorkspaces {
             }
         }
         let (mut created, mut changed) = (0, 0);
-        let told = Told::of(self.0.len());
+        let listed = Listed::for_part(self.0.len());
         for workspace in self.0 {
             let old = context.settled(&workspace.id)?;
             let workspace = old.as_ref().map_or_else(
                 || workspace.clone(),
                 |old| replacing(old, workspace.clone()),
             );
-            match context.store_workspace(old, workspace, told, &Caller::HOST)? {
+            match context.store_workspace(old, workspace, listed, &Caller::HOST)? {
                 Stored::Created => created += 1,
                 Stored::Changed => changed += 1,
                 Stored::Unchanged => {}
             }
         }
-        context.import_committed(None, (created, changed), told, &Caller::HOST)?;
+        context.import_committed(None, (created, changed), listed, &Caller::HOST)?;
         Ok(Ok(()))
     }
 }
 
 /// Which workspaces of a part of an import have an event of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Listed {
     /// Each that is created or changed.
     All,
     /// Each whose state or user changes: an event for each desktop of a large import would push others out of the log.
     StateAndUser,
 }
 
-impl Told {
+impl Listed {
     /// Of a part with that number of workspaces.
-    pub(super) fn of(workspaces: usize) -> Self {
+    pub(super) fn for_part(workspaces: usize) -> Self {
         if workspaces <= IMPORT_EVENTS_MAX {
             Self::All
         } else {
@@ -252,7 +252,7 @@ impl Context<'_, '_> {
         &mut self,
         old: Option<Entry>,
         workspace: Workspace,
-        told: Told,
+        listed: Listed,
         by: &Caller,
     ) -> Result<Stored> {
         let stored = match &old {
@@ -268,14 +268,14 @@ impl Context<'_, '_> {
             self.write_row(row, AuditResult::Completed)?;
         }
         let before = old.as_ref().map(|old| &old.workspace);
-        let is_told = match (told, before) {
-            (Told::All, _) => true,
-            (Told::StateAndUser, Some(before)) => {
+        let is_listed = match (listed, before) {
+            (Listed::All, _) => true,
+            (Listed::StateAndUser, Some(before)) => {
                 (&before.state, &before.username) != (&workspace.state, &workspace.username)
             }
-            (Told::StateAndUser, None) => false,
+            (Listed::StateAndUser, None) => false,
         };
-        if is_told {
+        if is_listed {
             self.workspace_changed(before, &workspace, by)?;
         }
         self.put_entry(old, workspace)?;

@@ -112,7 +112,7 @@ fn filter() -> Case {
         )
 }
 
-/// What the key `careful` would be told of `ws-3`: a code, or that it is accepted.
+/// What a preview shows the key `careful` of `ws-3`: a code, or that it is accepted.
 fn preview(action: &str, code: &str) -> Call {
     call("POST - /query/preview?fields=code&apiKey=«careful»")
         .json(format!(r#"{{"action":"{action}","workSpaceIds":["ws-3"]}}"#))
