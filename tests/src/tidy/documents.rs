@@ -11,7 +11,7 @@ const README: &str = "README.md";
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 const ARGUMENTS: &str = "server-adapter/src/cli/args.rs";
 /// The commands of cargo itself that the README shows; others are aliases.
-const CARGO: [&str; 6] = ["run", "test", "bench", "build", "check", "fuzz"];
+const CARGO: [&str; 7] = ["run", "test", "bench", "build", "check", "fuzz", "install"];
 
 /// Decisions that do not name an existing test function, and other text in the sections of the page. A decision is a paragraph with
 /// one bold lead, and its last sentence ends before a new line that has its tests.
@@ -170,7 +170,10 @@ fn missing(tree: &Tree, command: &str) -> Vec<String> {
     for pair in words.windows(2) {
         let [option, value] = pair else { continue };
         let found = match *option {
-            "--example" => tree.file(&format!("core/examples/{value}.rs")).is_some(),
+            "--example" => ["core", "server-adapter"].iter().any(|package| {
+                let path = format!("{package}/examples/{value}.rs");
+                tree.file(&path).is_some()
+            }),
             "--bench" => tree.file(&format!("benches/benches/{value}.rs")).is_some(),
             "--test" => tree.file(&format!("tests/tests/{value}.rs")).is_some(),
             "--manifest-path" => tree.file(value).is_some(),
@@ -238,7 +241,7 @@ fn path_of(word: &str) -> impl Iterator<Item = &str> {
     let starts = ["/api/", "/operator/"];
     let start = starts.iter().find_map(|start| word.find(start));
     let path = start.and_then(|at| word.get(at..));
-    path.and_then(|path| path.split(['?', '"', '\'', '`']).next())
+    path.and_then(|path| path.split(['?', '"', '\'', '`', ')']).next())
         .into_iter()
 }
 
