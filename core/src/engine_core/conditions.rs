@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{CONDITION_TEXT_MAX, PAGE_TEXT_BYTES_MAX, RETENTION_BEHIND_SECONDS};
 use crate::model::{Condition, Severity};
 use crate::mutation::Maintenance;
@@ -16,9 +16,19 @@ use super::EngineCore;
 
 /// How far clocks that are well may differ.
 const CLOCK_TOLERANCE_SECONDS: i64 = 60;
-const DISPLACED: &str = "The files of the store are not where they were opened, and writes are refused: the log says which. Put them back while the server runs.";
-const DAMAGED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which, and what to do.";
-const UNREADABLE: &str = "StoreUnreadable";
+/// The code of a full disk, also where it is only a warning.
+const LOW_DISK: &str = "LowDisk";
+/// The code of a store that cannot be read.
+const UNREADABLE: &str = "StorageUnavailable";
+// Callers with the scope read, and all who ask whether a server is ready, see these texts, so they name no path.
+const UNREADABLE_TEXT: &str =
+    "The store cannot be read: the log says why. A disk that works again needs nothing.";
+const DISPLACED: &str = "The files of the store were removed, replaced or changed by another program, and writes are refused: the log says which. A file that was \
+    moved away can be put back while the server runs. Stop the server before you restore a backup or run `deskfleet check`.";
+const CORRUPTED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which. Where it names a file with telemetry that was \
+    set aside, move that file away: no restart is needed. For other damage stop the server, run `deskfleet check`, and do what it says.";
+const NOT_FILED: &str =
+    "Telemetry cannot be filed and stays in the queue until that is full: the log says why.";
 const SHORT_OF_SPACE: &str =
     "The disk has little more space than telemetry needs: free some, or remove telemetry.";
 const QUEUE_LONG: &str =
@@ -26,8 +36,6 @@ const QUEUE_LONG: &str =
 const NOT_REMOVED: &str = "Nothing too old was removed for more than a day: maintenance does not run, fails, or the clock was set ahead.";
 const CLOCK_BEHIND: &str =
     "The clock is behind the store: set the clock, and look at how the machine keeps it.";
-const NOT_FILED: &str =
-    "Telemetry cannot be filed and stays in the queue until that is full: the log says why.";
 
 /// Returns what is wrong beside the engine, as the host sees it.
 pub(crate) type HostConditions = dyn Fn() -> Vec<Condition> + Send + Sync;
@@ -49,7 +57,7 @@ impl EngineCore {
             Err(_) => all.push(Condition::new(
                 UNREADABLE,
                 Severity::Critical,
-                "The store cannot be read: the log says why.",
+                UNREADABLE_TEXT,
                 now,
             )),
         }
@@ -85,39 +93,61 @@ impl EngineCore {
         known.unwrap_or_default()
     }
 
-    /// What is wrong with the store and its medium.
-    fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
+    /// Everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has its error, which
+    /// may name a path, and its condition, which names none. Reads no workspace.
+    pub(crate) fn unready(&self) -> Vec<(EngineError, Condition)> {
+        let now = self.now();
         let mut all = Vec::new();
-        let mut add = |code: &str, severity, text: &str| {
-            all.push(Condition::new(code, severity, text, now));
+        let mut add = |code: &str, text: &str, error: EngineError| {
+            all.push((error, Condition::new(code, Severity::Critical, text, now)));
         };
-        // Callers with the scope read see these texts, so they name no path.
         let placed = self.store.check_place(true);
-        if placed.and_then(|()| self.store.check_folder()).is_err() {
-            add("FileDisplaced", Severity::Critical, DISPLACED);
-        }
-        if self.store.damage().is_err() {
-            add("Damaged", Severity::Critical, DAMAGED);
+        if let Err(error) = placed.and_then(|()| self.store.check_folder()) {
+            add("FileDisplaced", DISPLACED, error);
         }
         if let Some(refused) = self.refused_for_space() {
-            let text = format!("The disk is nearly full: {refused}.");
-            add("DiskLow", Severity::Critical, &text);
-        } else if self.is_short_of_space() {
-            add("DiskLow", Severity::Warning, SHORT_OF_SPACE);
+            let error = EngineError::new(ErrorKind::LowDisk, refused.clone());
+            add(LOW_DISK, &refused, error);
         }
-        if self.filing_failed().is_some() {
-            add("FilingFailed", Severity::Critical, NOT_FILED);
+        if let Err(error) = self.store.damage() {
+            add("Corrupted", CORRUPTED, error);
+        }
+        // Records that cannot be filed stay in the queue until it is full.
+        if let Some(error) = self.filing_failed() {
+            add("FilingFailed", NOT_FILED, error);
+        }
+        if let Err(error) = self.reader() {
+            add(UNREADABLE, UNREADABLE_TEXT, error);
+        }
+        all
+    }
+
+    /// Checks that the store can be read as a whole and takes writes of every class.
+    pub(crate) fn ready(&self) -> Result<()> {
+        let first = self.unready().into_iter().next();
+        first.map_or(Ok(()), |(error, _)| Err(error))
+    }
+
+    /// What is wrong with the store and its medium.
+    fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
+        let mut all: Vec<_> = self.unready().into_iter().map(|(_, of)| of).collect();
+        let is_full = all.iter().any(|condition| condition.code == LOW_DISK);
+        let mut add = |code: &str, text: &str| {
+            all.push(Condition::new(code, Severity::Warning, text, now));
+        };
+        if !is_full && self.is_short_of_space() {
+            add(LOW_DISK, SHORT_OF_SPACE);
         }
         let (queued, most) = (self.store.queued(), self.config.limits.queue_records);
         if queued >= self.config.limits.queue_high_water.min(most) {
-            add("QueueLong", Severity::Warning, QUEUE_LONG);
+            add("QueueLong", QUEUE_LONG);
         }
         if let Some(swept) = self.swept() {
             let behind = now.ticks().saturating_sub(swept.ticks()) / TICKS_PER_SECOND;
             if behind > RETENTION_BEHIND_SECONDS {
-                add("RetentionBehind", Severity::Warning, NOT_REMOVED);
+                add("RetentionBehind", NOT_REMOVED);
             } else if behind < -CLOCK_TOLERANCE_SECONDS {
-                add("ClockBehind", Severity::Warning, CLOCK_BEHIND);
+                add("ClockBehind", CLOCK_BEHIND);
             }
         }
         all

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
 use deskfleet::{Action, Engine};
-use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
+use deskfleet::{ActionsSince, Code, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 
@@ -101,33 +101,25 @@ async fn content(
     }
 }
 
-/// Checks that the store can be used; returns the reason if not. Details, such as a path, are only in the log.
+/// Checks that the store can be used: each condition that makes it unready is a line with its code and text.
 async fn readiness(shared: &ServerState) -> Response<Bytes> {
-    let ready = shared.ready.get(&shared.engine).await;
-    let text = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
-        Some(Ok(())) => {
-            #[cfg(feature = "cluster")]
-            if let Some(standing) = shared.metrics.standing() {
-                return node_readiness(standing, &shared.engine);
-            }
-            let text = format!("ready\n{}", simulated(&shared.engine));
-            return page_response(StatusCode::OK, TEXT, text.into());
-        }
-        // The text names no path.
-        Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
-        Some(Err((ErrorKind::Corrupted, _))) => {
-            "Corrupted: a part of the store is damaged, the rest is served; the line DAMAGED of the log says which. Where it names a file \
-             with telemetry that was set aside, move that file away: no restart is needed. For other damage stop the server, run \
-             `deskfleet check`, and do what it says\n"
-                .to_owned()
-        }
-        Some(Err(_)) | None => {
-            "StorageUnavailable: the store cannot be read or written, or its file was removed, replaced or changed by another program; the \
-             log says which. A file that was moved away can be put back while the server runs, and a disk that works again needs nothing. \
-             Stop the server before you restore a backup or run `deskfleet check`\n"
-                .to_owned()
-        }
+    let Some(unready) = shared.unready.get(&shared.engine).await else {
+        return not_ready("StorageUnavailable: the server ends, or has no thread to look\n".into());
     };
+    if !unready.is_empty() {
+        let lines = unready.iter();
+        let lines = lines.map(|of| format!("{}: {}\n", of.code, of.text));
+        return not_ready(lines.collect());
+    }
+    #[cfg(feature = "cluster")]
+    if let Some(standing) = shared.metrics.standing() {
+        return node_readiness(standing, &shared.engine);
+    }
+    let text = format!("ready\n{}", simulated(&shared.engine));
+    page_response(StatusCode::OK, TEXT, text.into())
+}
+
+fn not_ready(text: String) -> Response<Bytes> {
     page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, text.into())
 }
 

@@ -57,6 +57,24 @@ impl Engine {
         self.core().conditions()
     }
 
+    /// Those of [`Self::conditions`] that make the store unready, see [`Self::ready`]. Reads no workspace. No text names a path.
+    ///
+    /// ```
+    /// let engine = deskfleet::Engine::in_memory()?;
+    /// assert!(engine.unready().is_empty());
+    /// engine.close()?;
+    /// assert_eq!(engine.unready()[0].code, "StorageUnavailable");
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn unready(&self) -> Vec<Condition> {
+        self.core()
+            .unready()
+            .into_iter()
+            .map(|(_, of)| of)
+            .collect()
+    }
+
     /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
     pub fn simulated_actions(&self) -> impl Iterator<Item = Action> {
         self.core().config.actions.simulated()
