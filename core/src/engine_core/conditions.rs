@@ -64,7 +64,7 @@ impl EngineCore {
         if let Some(host) = &self.injected.conditions {
             all.extend(host());
         }
-        for Condition { code, since, .. } in self.noted_conditions() {
+        for Condition { code, since, .. } in self.noted_conditions().unwrap_or_default() {
             // Since when it was observed, where that is earlier than what is observed now shows.
             for condition in all.iter_mut().filter(|known| known.code == code) {
                 condition.since = condition.since.min(since);
@@ -84,13 +84,12 @@ impl EngineCore {
         ordered
     }
 
-    /// What upkeep saw last; none where it does not look, or that cannot be read.
-    pub(crate) fn noted_conditions(&self) -> Vec<Condition> {
+    /// What upkeep saw last; none where it does not look.
+    pub(crate) fn noted_conditions(&self) -> Result<Vec<Condition>> {
         if self.config.alerts.every.is_zero() || self.store.is_read_only() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let known = self.store.snapshot().and_then(|read| noted::all(&read));
-        known.unwrap_or_default()
+        noted::all(&self.store.snapshot()?)
     }
 
     /// Everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has its error, which
@@ -119,6 +118,16 @@ impl EngineCore {
         if let Err(error) = self.reader() {
             add(UNREADABLE, UNREADABLE_TEXT, error);
         }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.cluster() {
+            if let Some(error) = cluster.halted() {
+                let text = format!("this node applies nothing more: {error}; writes are refused");
+                add("Halted", &text, error);
+            }
+            if let Err(error) = cluster.check_clock() {
+                add("WrongClock", &format!("{error}; writes are refused"), error);
+            }
+        }
         all
     }
 
@@ -128,7 +137,7 @@ impl EngineCore {
         first.map_or(Ok(()), |(error, _)| Err(error))
     }
 
-    /// What is wrong with the store and its medium.
+    /// What is wrong with the store, its medium, and the node.
     fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
         let mut all: Vec<_> = self.unready().into_iter().map(|(_, of)| of).collect();
         let is_full = all.iter().any(|condition| condition.code == LOW_DISK);
@@ -150,6 +159,11 @@ impl EngineCore {
                 add("ClockBehind", CLOCK_BEHIND);
             }
         }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.cluster() {
+            all.extend(cluster.warnings(self.injected.clock.now()));
+            all.extend(self.settings_differ(now));
+        }
         all
     }
 
@@ -169,7 +183,7 @@ impl EngineCore {
             // What was wrong with the fleet is not known to be over.
             return Ok(());
         }
-        let known = self.noted_conditions();
+        let known = self.noted_conditions().unwrap_or_default();
         let is_in = |of: &Condition, others: &[Condition]| {
             let same = |other: &Condition| {
                 (&other.code, other.severity, other.count) == (&of.code, of.severity, of.count)

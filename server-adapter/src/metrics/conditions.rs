@@ -97,6 +97,8 @@ impl Metrics {
                 all.push(Condition::new("CertificateExpires", severity, text, soon));
             }
         }
+        #[cfg(feature = "cluster")]
+        all.extend(self.0.node.conditions(now));
         all.extend(self.receivers_condition());
         all.extend(backups.and_then(|state| backup_condition(state, every, now)));
         all

@@ -5,8 +5,6 @@ pub(crate) mod landing;
 pub(crate) mod openapi;
 
 use std::fmt::Write as _;
-#[cfg(feature = "cluster")]
-use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
@@ -19,16 +17,11 @@ use crate::backups::Backups;
 #[cfg(feature = "console")]
 use crate::console::files::File;
 use crate::metrics::Figures;
-#[cfg(feature = "cluster")]
-use crate::metrics::Standing;
 use crate::request::context::RequestContext;
 use crate::request::operation::{OwnRoute, Page};
 use crate::response::body::OutgoingBody;
 use crate::state::ServerState;
 
-/// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
-#[cfg(feature = "cluster")]
-const LAG_MAX: Duration = Duration::from_secs(10);
 const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 /// The exposition format's own content type.
@@ -101,9 +94,15 @@ async fn content(
     }
 }
 
-/// Checks that the store can be used: each condition that makes it unready is a line with its code and text.
+/// Checks that the server can be used: each condition that makes it unready is a line with its code and text.
 async fn readiness(shared: &ServerState) -> Response<Bytes> {
-    let Some(unready) = shared.unready.get(&shared.engine).await else {
+    let unready = shared.unready.get(&shared.engine).await;
+    #[cfg(feature = "cluster")]
+    let unready = unready.map(|mut all| {
+        all.extend(shared.metrics.log_condition());
+        all
+    });
+    let Some(unready) = unready else {
         return not_ready("StorageUnavailable: the server ends, or has no thread to look\n".into());
     };
     if !unready.is_empty() {
@@ -111,12 +110,17 @@ async fn readiness(shared: &ServerState) -> Response<Bytes> {
         let lines = lines.map(|of| format!("{}: {}\n", of.code, of.text));
         return not_ready(lines.collect());
     }
+    let simulated = simulated(&shared.engine);
     #[cfg(feature = "cluster")]
     if let Some(standing) = shared.metrics.standing() {
-        return node_readiness(standing, &shared.engine);
+        let (position, behind) = (standing.position, standing.behind());
+        let warning = shared.engine.node_warning();
+        let warning = warning.map(|warning| format!("warning: {warning}\n"));
+        let warning = warning.unwrap_or_default();
+        let text = format!("ready\nat entry {position}, {behind}\n{simulated}{warning}");
+        return page_response(StatusCode::OK, TEXT, text.into());
     }
-    let text = format!("ready\n{}", simulated(&shared.engine));
-    page_response(StatusCode::OK, TEXT, text.into())
+    page_response(StatusCode::OK, TEXT, format!("ready\n{simulated}").into())
 }
 
 fn not_ready(text: String) -> Response<Bytes> {
@@ -131,50 +135,6 @@ fn simulated(engine: &Engine) -> String {
     }
     let names = names.join(", ");
     format!("simulated: the clock ends {names}; nothing happens to a desktop\n")
-}
-
-/// Checks that a node has all entries and takes writes.
-#[cfg(feature = "cluster")]
-fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
-    let Standing { lag, position, .. } = standing;
-    let behind = format!(
-        "{} entries and {} ms behind the log",
-        standing.last.saturating_sub(position),
-        lag.as_millis()
-    );
-    let problem = if let Some(error) = engine.halted() {
-        Some(format!(
-            "Halted: this node applies nothing more: {error}; writes are refused"
-        ))
-    } else if !standing.is_reached {
-        Some("LogUnavailable: the log was not reached since the start; writes are refused".into())
-    } else if standing.has_failed {
-        Some("LogUnavailable: the log could not be used when that was tried last; writes are refused until it is back".into())
-    } else if let Some(unread) = standing.unread.filter(|unread| *unread > LAG_MAX) {
-        let seconds = unread.as_secs();
-        Some(format!(
-            "LogUnavailable: the log was not reached for {seconds} s; writes are refused"
-        ))
-    } else if let Some(error) = engine.wrong_clock() {
-        Some(format!("WrongClock: {error}; writes are refused"))
-    } else if lag > LAG_MAX {
-        Some(format!(
-            "LogBehind: this node is {behind}; it catches up by itself"
-        ))
-    } else {
-        None
-    };
-    let (status, text) = if let Some(problem) = problem {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"))
-    } else {
-        let warning = engine.node_warning();
-        let warning = warning.map(|warning| format!("warning: {warning}\n"));
-        let warning = warning.unwrap_or_default();
-        let simulated = simulated(engine);
-        let text = format!("ready\nat entry {position}, {behind}\n{simulated}{warning}");
-        (StatusCode::OK, text)
-    };
-    page_response(status, TEXT, text.into())
 }
 
 /// The warnings of a server that is ready. They are no reason to send requests elsewhere.

@@ -57,6 +57,17 @@ impl Engine {
         self.core().conditions()
     }
 
+    /// The conditions that upkeep saw last, without their subjects, and since when it has seen each; none where [`Alerts::every`] is 0. Reads no
+    /// workspace.
+    ///
+    /// # Errors
+    /// Those of a read.
+    ///
+    /// [`Alerts::every`]: crate::Alerts::every
+    pub fn noted_conditions(&self) -> Result<Vec<Condition>> {
+        self.core().noted_conditions()
+    }
+
     /// Those of [`Self::conditions`] that make the store unready, see [`Self::ready`]. Reads no workspace. No text names a path.
     ///
     /// ```
