@@ -380,6 +380,8 @@ fn failing_webhook_stops_no_other_and_no_request() {
         &webhook(&good, "events = ['workspace.*']\nformat = 'teams'"),
     );
     served.signal(Signal::HUP);
+    // Whether they changed or not: only they may have.
+    served.wait_for("The secrets of the webhooks were read again.");
     served.wait_for("Of 3 webhooks the first 1 are left.");
     put(&served, &place, "ws-new");
     let posted = good.next();

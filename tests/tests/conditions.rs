@@ -1,5 +1,6 @@
 //! What is wrong now: each condition is raised and cleared, with its events, and survives the store.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -140,6 +141,18 @@ fn broken_desktops_are_raised_and_cleared_with_events() {
             "condition.raised DesktopsUnhealthy",
             "condition.cleared DesktopsUnhealthy"
         ]
+    );
+    let events = fleet.engine.events(Some(0)).map(Result::unwrap);
+    let details = events.map(|event| (event.kind, event.detail));
+    let details: BTreeMap<_, _> = details.collect();
+    let raised = &details[&EventType::ConditionRaised];
+    assert!(
+        raised.ends_with(r#","count":12,"subjects":["ws-00","ws-01","ws-02","ws-03","ws-04","ws-05","ws-06","ws-07","ws-08","ws-09"]}"#),
+        "{raised}"
+    );
+    assert_eq!(
+        details[&EventType::ConditionCleared],
+        r#"{"code":"DesktopsUnhealthy","severity":"warning","since":"2026-11-20T12:00:00Z","until":"2026-11-20T12:03:00Z"}"#
     );
 }
 

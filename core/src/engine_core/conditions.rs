@@ -177,7 +177,6 @@ impl EngineCore {
         let mut now = self.conditions();
         for condition in &mut now {
             condition.text = condition.text.chars().take(CONDITION_TEXT_MAX).collect();
-            condition.subjects.clear();
         }
         if now.iter().any(|condition| condition.code == UNREADABLE) {
             // What was wrong with the fleet is not known to be over.
