@@ -106,8 +106,13 @@ impl Monitor {
         self.posted.recv_timeout(PATIENCE).unwrap()
     }
 
+    /// The next request, if one comes in time.
+    pub(crate) fn next_within(&self, time: Duration) -> Option<Posted> {
+        self.posted.recv_timeout(time).ok()
+    }
+
     fn is_quiet(&self) -> bool {
-        self.posted.recv_timeout(QUIET).is_err()
+        self.next_within(QUIET).is_none()
     }
 }
 
