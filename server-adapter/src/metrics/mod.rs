@@ -386,7 +386,12 @@ impl Observer for Metrics {
             Event::WriterThreadRestarted { .. } => add(&all.writer_restarts, 1),
             Event::Reopened => add(&all.reopened, 1),
             Event::FileDisplaced { .. } => all.displaced.store(true, Ordering::Relaxed),
-            Event::FileReturned => all.displaced.store(false, Ordering::Relaxed),
+            Event::FileReturned => {
+                all.displaced.store(false, Ordering::Relaxed);
+                // Rounds failed for want of the file; the round that has found it looks for conditions before it ends.
+                let failing = &all.observed.is_maintenance_failing;
+                failing.store(false, Ordering::Relaxed);
+            }
             Event::Filed { records } => add(&all.filed, *records),
             Event::Internal { .. } => add(&all.internal, 1),
             // The enum may grow; what is not known here is not counted.
