@@ -21,10 +21,9 @@ const LOW_DISK: &str = "LowDisk";
 /// The code of a store that cannot be read.
 const UNREADABLE: &str = "StorageUnavailable";
 // Callers with the scope read, and all who ask whether a server is ready, see these texts, so they name no path.
-const UNREADABLE_TEXT: &str =
-    "The store cannot be read: the log says why. A disk that works again needs nothing.";
-const DISPLACED: &str = "The files of the store were removed, replaced or changed by another program, and writes are refused: the log says which. A file that was \
-    moved away can be put back while the server runs. Stop the server before you restore a backup or run `deskfleet check`.";
+const UNREADABLE_TEXT: &str = "The store cannot be read: the log says why.";
+const DISPLACED: &str = "The files of the store were removed, replaced or changed by another program, and writes are refused: the log says which. \
+    Put a file that was moved away back while the server runs, but stop the server to restore a backup.";
 const CORRUPTED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which. Where it names a file with telemetry that was \
     set aside, move that file away: no restart is needed. For other damage stop the server, run `deskfleet check`, and do what it says.";
 const NOT_FILED: &str =
@@ -92,54 +91,63 @@ impl EngineCore {
         noted::all(&self.store.snapshot()?)
     }
 
-    /// Everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has its error, which
-    /// may name a path, and its condition, which names none. Reads no workspace.
-    pub(crate) fn unready(&self) -> Vec<(EngineError, Condition)> {
-        let now = self.now();
-        let mut all = Vec::new();
-        let mut add = |code: &str, text: &str, error: EngineError| {
-            all.push((error, Condition::new(code, Severity::Critical, text, now)));
-        };
+    /// Reports everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has the code and
+    /// the text of its condition, which names no path, and its error, which may. Reads no workspace.
+    fn each_unready(&self, found: &mut dyn FnMut(&str, &str, EngineError)) {
         let placed = self.store.check_place(true);
         if let Err(error) = placed.and_then(|()| self.store.check_folder()) {
-            add("FileDisplaced", DISPLACED, error);
+            found("FileDisplaced", DISPLACED, error);
         }
         if let Some(refused) = self.refused_for_space() {
             let error = EngineError::new(ErrorKind::LowDisk, refused.clone());
-            add(LOW_DISK, &refused, error);
+            found(LOW_DISK, &refused, error);
         }
         if let Err(error) = self.store.damage() {
-            add("Corrupted", CORRUPTED, error);
+            found("Corrupted", CORRUPTED, error);
         }
         // Records that cannot be filed stay in the queue until it is full.
         if let Some(error) = self.filing_failed() {
-            add("FilingFailed", NOT_FILED, error);
+            found("FilingFailed", NOT_FILED, error);
         }
         if let Err(error) = self.reader() {
-            add(UNREADABLE, UNREADABLE_TEXT, error);
+            found(UNREADABLE, UNREADABLE_TEXT, error);
         }
         #[cfg(feature = "cluster")]
         if let Some(cluster) = self.cluster() {
             if let Some(error) = cluster.halted() {
                 let text = format!("this node applies nothing more: {error}; writes are refused");
-                add("Halted", &text, error);
+                found("Halted", &text, error);
             }
             if let Err(error) = cluster.check_clock() {
-                add("WrongClock", &format!("{error}; writes are refused"), error);
+                found("WrongClock", &format!("{error}; writes are refused"), error);
             }
         }
+    }
+
+    /// The conditions that make the store unready.
+    pub(crate) fn unready(&self) -> Vec<Condition> {
+        let now = self.now();
+        let mut all = Vec::new();
+        self.each_unready(&mut |code, text, _| {
+            all.push(Condition::new(code, Severity::Critical, text, now));
+        });
         all
     }
 
     /// Checks that the store can be read as a whole and takes writes of every class.
     pub(crate) fn ready(&self) -> Result<()> {
-        let first = self.unready().into_iter().next();
-        first.map_or(Ok(()), |(error, _)| Err(error))
+        let mut first = Ok(());
+        self.each_unready(&mut |_, _, error| {
+            if first.is_ok() {
+                first = Err(error);
+            }
+        });
+        first
     }
 
     /// What is wrong with the store, its medium, and the node.
     fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
-        let mut all: Vec<_> = self.unready().into_iter().map(|(_, of)| of).collect();
+        let mut all = self.unready();
         let is_full = all.iter().any(|condition| condition.code == LOW_DISK);
         let mut add = |code: &str, text: &str| {
             all.push(Condition::new(code, Severity::Warning, text, now));

@@ -79,11 +79,7 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn unready(&self) -> Vec<Condition> {
-        self.core()
-            .unready()
-            .into_iter()
-            .map(|(_, of)| of)
-            .collect()
+        self.core().unready()
     }
 
     /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
