@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deskfleet::{Engine, EngineError, Unattended};
+#[cfg(feature = "cluster")]
+use deskfleet::EngineError;
+use deskfleet::{Condition, Engine, Unattended};
 use http::HeaderMap;
 use hyper::server::conn::http1;
 #[cfg(feature = "cluster")]
@@ -92,7 +94,7 @@ pub(crate) struct ServerState {
     reloads: AtomicU64,
     pub(crate) scraped: Scraped<Figures>,
     /// Read anew each time: it is quick, where the disk is.
-    pub(crate) ready: Scraped<Result<(), EngineError>>,
+    pub(crate) unready: Scraped<Vec<Condition>>,
     /// Empty also where it cannot be read.
     pub(crate) unattended: Scraped<Unattended>,
     /// The budget of request bodies.
@@ -169,7 +171,7 @@ impl ServerState {
             sources: Sources::new(bounds),
             slots: ConnectionSlots::new(&options),
             scraped: Scraped::new(Figures::read),
-            ready: Scraped::pausing(Duration::ZERO, Engine::ready),
+            unready: Scraped::pausing(Duration::ZERO, Engine::unready),
             #[cfg(feature = "cluster")]
             fleet: Scraped::pausing(FLEET_AGE_MAX, FleetStatus::read),
             unattended: Scraped::new(|engine| engine.unattended_actions().unwrap_or_default()),

@@ -1,6 +1,7 @@
 //! Servers that share a log in PostgreSQL: each serves the same fleet.
 #![cfg(all(unix, feature = "postgres"))]
 
+mod conditions;
 mod node_starts;
 
 use std::process::Output;

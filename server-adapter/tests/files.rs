@@ -109,7 +109,7 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
         .free_space(move || Some(told.load(Ordering::SeqCst)))
         .open_in_memory()
         .unwrap();
-    let server = spawn(engine, ServerOptions::default()).unwrap();
+    let server = spawn(engine.clone(), ServerOptions::default()).unwrap();
     let mut client = Client::connect(server.addr());
     assert_eq!(client.ask("GET", "/readyz", "").status, 200);
     for (bytes, message) in [
@@ -126,6 +126,8 @@ fn readyz_with_a_low_disk_returns_503_and_the_reason() {
         free.store(bytes, Ordering::SeqCst);
         let refused = client.ask("GET", "/readyz", "");
         assert_eq!((refused.status, refused.body.as_str()), (503, message));
+        let worst = &engine.conditions()[0];
+        assert_eq!(message, format!("{}: {}\n", worst.code, worst.text));
     }
     assert_eq!(client.ask("GET", "/livez", "").status, 200);
 }

@@ -61,6 +61,7 @@ mod transfer;
 mod unattended;
 mod unread;
 mod uploads;
+mod year;
 
 // What they share.
 #[allow(dead_code, reason = "some attacks need a feature")]

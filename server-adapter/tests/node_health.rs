@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 use crate::client::{Answer, Client};
 use deskfleet::{
     Appended, Engine, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
-    NodeReport,
+    NodeReport, Severity,
 };
-use deskfleet_server::{RunningServer, ServerOptions, spawn};
+use deskfleet_server::{Metrics, RunningServer, ServerOptions, spawn};
 
 /// Fails a test instead of hanging; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -150,6 +150,52 @@ fn readyz_of_a_node_whose_name_another_process_has_warns() {
         let warning = "\nwarning: another process reports under the name node-1: ";
         assert!(warned.body.contains(warning), "{warned:?}");
     }
+}
+
+#[test]
+fn conditions_of_a_node_have_its_log_and_the_other_nodes() {
+    let log = FaultyLog::new();
+    log.log
+        .report("node-2", "2 2 00 4 0.1.0+00 it lost entries")
+        .unwrap();
+    let metrics = Metrics::default();
+    let observed = metrics.clone();
+    let builder = Engine::builder().clock(SystemTime::now).seed(1);
+    let builder = builder.conditions(move || observed.conditions(None, None));
+    let builder = builder.log(log.clone(), "node-1");
+    let engine = builder.open_in_memory().unwrap();
+    let options = ServerOptions {
+        metrics,
+        ..ServerOptions::default()
+    };
+    let server = spawn(engine.clone(), options).unwrap();
+    let worst = |code: &str| {
+        for _ in 0..PATIENCE.as_millis() / 20 {
+            let all = engine.conditions();
+            if all.first().is_some_and(|of| of.code == code) {
+                return all[0].clone();
+            }
+            sleep(Duration::from_millis(20));
+        }
+        unreachable!("{:?}", engine.conditions())
+    };
+    let halted = worst("NodesHalted");
+    assert_eq!(
+        (halted.severity, halted.subjects),
+        (Severity::Warning, vec!["node-2".to_owned()])
+    );
+    // It says nothing of this node, which is ready.
+    readyz_until(&server, |answer| answer.status == 200);
+    log.set(State::Fails);
+    let lost = worst("LogUnavailable");
+    assert_eq!(lost.severity, Severity::Critical);
+    let answer = readyz_until(&server, |answer| answer.status == 503);
+    assert_eq!(answer.body, format!("LogUnavailable: {}\n", lost.text));
+    let mut client = Client::connect(server.addr());
+    let text = client.ask("GET", "/metrics", "").body;
+    assert!(text.contains("\ndeskfleet_ready 0\n"), "{text}");
+    log.set(State::Works);
+    worst("NodesHalted");
 }
 
 #[test]

@@ -35,18 +35,18 @@ enum Response {
 
 /// A request to a receiver.
 #[derive(Debug)]
-struct Posted {
+pub(crate) struct Posted {
     line: String,
     headers: BTreeMap<String, String>,
     body: String,
 }
 
 impl Posted {
-    fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         &self.headers["webhook-id"]
     }
 
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 
@@ -57,7 +57,7 @@ impl Posted {
     }
 
     /// Checks the signature as a receiver does.
-    fn verify(&self) {
+    pub(crate) fn verify(&self) {
         let secret = STANDARD.decode(SECRET.strip_prefix("whsec_").unwrap());
         let timestamp = &self.headers["webhook-timestamp"];
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -71,14 +71,14 @@ impl Posted {
 }
 
 /// A receiver on a thread of its own.
-struct Monitor {
+pub(crate) struct Monitor {
     address: SocketAddr,
     posted: Receiver<Posted>,
     responses: Sender<Response>,
 }
 
 impl Monitor {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (send, posted) = channel();
@@ -102,12 +102,17 @@ impl Monitor {
         }
     }
 
-    fn next(&self) -> Posted {
+    pub(crate) fn next(&self) -> Posted {
         self.posted.recv_timeout(PATIENCE).unwrap()
     }
 
+    /// The next request, if one comes in time.
+    pub(crate) fn next_within(&self, time: Duration) -> Option<Posted> {
+        self.posted.recv_timeout(time).ok()
+    }
+
     fn is_quiet(&self) -> bool {
-        self.posted.recv_timeout(QUIET).is_err()
+        self.next_within(QUIET).is_none()
     }
 }
 
@@ -165,16 +170,17 @@ fn read(stream: &mut BufReader<TcpStream>) -> Option<Posted> {
 /// A place whose configuration has these webhooks.
 fn place_with(webhooks: &str) -> Place {
     let place = Place::new();
-    fs::write(place.file("secret"), format!("{SECRET}\n")).unwrap();
     configure(&place, webhooks);
     place
 }
 
-fn configure(place: &Place, webhooks: &str) {
+/// Writes the configuration, and the secret of its webhooks.
+pub(crate) fn configure(place: &Place, webhooks: &str) {
+    fs::write(place.file("secret"), format!("{SECRET}\n")).unwrap();
     fs::write(place.file("deskfleet.toml"), webhooks).unwrap();
 }
 
-fn webhook(monitor: &Monitor, more: &str) -> String {
+pub(crate) fn webhook(monitor: &Monitor, more: &str) -> String {
     let address = monitor.address;
     format!("[[webhooks]]\nurl = 'http://{address}/a/token'\nsecret_file = 'secret'\n{more}\n")
 }
@@ -242,7 +248,10 @@ fn events_are_posted_signed_and_once_across_restarts() {
 #[test]
 fn event_is_sent_again_until_it_is_taken_and_in_order() {
     let monitor = Monitor::start();
-    let place = place_with(&webhook(&monitor, "timeout = '200ms'"));
+    let place = place_with(&webhook(
+        &monitor,
+        "timeout = '200ms'\nevents = ['workspace.*']",
+    ));
     let mut served = place.serve_with("--quiet");
     monitor.respond(&[Response::Status(500), Response::Hang, Response::Redirect]);
     for id in ["ws-1", "ws-2"] {
@@ -278,7 +287,10 @@ fn event_is_sent_again_until_it_is_taken_and_in_order() {
 #[test]
 fn receiver_that_was_down_gets_what_is_missing_after_restarts_and_kills() {
     let monitor = Monitor::start();
-    let place = place_with(&webhook(&monitor, "timeout = '200ms'"));
+    let place = place_with(&webhook(
+        &monitor,
+        "timeout = '200ms'\nevents = ['workspace.*']",
+    ));
     let mut served = place.serve_with("--quiet");
     put(&served, &place, "ws-1");
     let first = monitor.next();
@@ -373,6 +385,8 @@ fn failing_webhook_stops_no_other_and_no_request() {
         &webhook(&good, "events = ['workspace.*']\nformat = 'teams'"),
     );
     served.signal(Signal::HUP);
+    // Whether they changed or not: only they may have.
+    served.wait_for("The secrets of the webhooks were read again.");
     served.wait_for("Of 3 webhooks the first 1 are left.");
     put(&served, &place, "ws-new");
     let posted = good.next();

@@ -54,6 +54,17 @@ fn json(output: &Output) -> Value {
 }
 
 #[test]
+fn refused_body_is_named_by_the_command_with_its_place() {
+    let (place, served) = served();
+    let line = "keys issue --name n --scope admin --destructive-per-hour 2 --key-file key";
+    let refused = through(&place, &served, line).output().unwrap();
+    let message = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{message}");
+    let reason = " $.scopes: The field scopes must not have admin beside limits";
+    assert!(message.contains(reason), "{message}");
+}
+
+#[test]
 fn exported_fleet_is_imported_again_unchanged() {
     let (place, served) = served();
     let imported = through(&place, &served, "import fleet --key-file key").output();

@@ -1,11 +1,13 @@
 //! What is wrong now: each condition is raised and cleared, with its events, and survives the store.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use deskfleet::{
-    ActionDriver, ActionRequest, Clock as _, Condition, Config, Engine, EventType, FailedState,
-    ManualClock, NewKey, Scope, Severity, StartupRecord, State, StatsRecord, Timestamp, Workspace,
+    ActionDriver, ActionRequest, Clock as _, Condition, Config, Engine, ErrorKind, EventType,
+    FailedState, ManualClock, NewKey, Scope, Severity, StartupRecord, State, StatsRecord,
+    Timestamp, Workspace,
 };
 
 const NOW: &str = "2026-11-20T12:00:00Z";
@@ -140,6 +142,18 @@ fn broken_desktops_are_raised_and_cleared_with_events() {
             "condition.cleared DesktopsUnhealthy"
         ]
     );
+    let events = fleet.engine.events(Some(0)).map(Result::unwrap);
+    let details = events.map(|event| (event.kind, event.detail));
+    let details: BTreeMap<_, _> = details.collect();
+    let raised = &details[&EventType::ConditionRaised];
+    assert!(
+        raised.ends_with(r#","count":12,"subjects":["ws-00","ws-01","ws-02","ws-03","ws-04","ws-05","ws-06","ws-07","ws-08","ws-09"]}"#),
+        "{raised}"
+    );
+    assert_eq!(
+        details[&EventType::ConditionCleared],
+        r#"{"code":"DesktopsUnhealthy","severity":"warning","since":"2026-11-20T12:00:00Z","until":"2026-11-20T12:03:00Z"}"#
+    );
 }
 
 #[test]
@@ -234,7 +248,7 @@ fn slow_startups_keys_disk_and_the_host_are_conditions() {
     fleet.host.store(true, Ordering::Relaxed);
     fleet.free.store(1024, Ordering::Relaxed);
     let all = [
-        "critical DiskLow",
+        "critical LowDisk",
         "warning KeysExpire 1",
         "warning BackupOld",
     ];
@@ -242,6 +256,36 @@ fn slow_startups_keys_disk_and_the_host_are_conditions() {
     fleet.free.store(u64::MAX, Ordering::Relaxed);
     fleet.host.store(false, Ordering::Relaxed);
     assert_eq!(fleet.wrong(), ["warning KeysExpire 1"]);
+}
+
+#[test]
+fn condition_of_the_store_that_is_critical_makes_it_unready() {
+    let fleet = Fleet::new();
+    let codes = |all: Vec<Condition>| -> Vec<_> { all.into_iter().map(|of| of.code).collect() };
+    // Of the fleet and the host, and not of the store.
+    fleet.put("ws-1", State::Unhealthy);
+    fleet.host.store(true, Ordering::Relaxed);
+    // Little more than telemetry needs.
+    fleet.free.store(33 << 20, Ordering::Relaxed);
+    let found = codes(fleet.engine.conditions());
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(fleet.engine.is_ready() && fleet.engine.unready().is_empty());
+    fleet.free.store(1024, Ordering::Relaxed);
+    let unready = fleet.engine.unready();
+    assert!(fleet.engine.conditions().starts_with(&unready));
+    assert!(!fleet.engine.is_ready());
+    let error = fleet.engine.ready().unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string()),
+        (ErrorKind::LowDisk, unready[0].text.clone())
+    );
+    assert_eq!(codes(unready), ["LowDisk"]);
+    // What cannot be read makes it unready too.
+    fleet.engine.close().unwrap();
+    assert_eq!(
+        codes(fleet.engine.unready()),
+        ["LowDisk", "StorageUnavailable"]
+    );
 }
 
 #[test]

@@ -389,7 +389,7 @@ export interface EventDetail {
     completedTime?: string | null;
     /** Compute type that the action changes to. */
     computeType?: string | null;
-    /** How many desktops, actions or keys it is about. */
+    /** `condition.raised`: how many desktops, actions or keys it is about. */
     count?: number | null;
     /** `import.committed`: workspaces that this part created. */
     created?: number | null;
@@ -433,8 +433,12 @@ export interface EventDetail {
     since?: string | null;
     /** State after the change. */
     state?: string | null;
-    /** What is wrong and what to do, as it was when it was raised. */
+    /** `condition.raised`: the first ten of them, as `/query/conditions` has them. */
+    subjects?: string[] | null;
+    /** `condition.raised`: what is wrong and what to do. */
     text?: string | null;
+    /** `condition.cleared`: until when it lasted. */
+    until?: string | null;
 }
 
 /** What an event reports. `resync`: events are missing, as those after the position that was asked for are no longer kept; read the fleet again, and go on after the number of this event. */

@@ -2,7 +2,7 @@
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{TERM_VALUES_MAX, TEXT_MAX};
-use crate::model::{AuditAction, KeyFilter, KeyLimits, Workspace};
+use crate::model::{AuditAction, KeyFilter, KeyLimits, Scope, Scopes, Workspace};
 
 use super::term::{Term, Wanted};
 use super::validation::Violation;
@@ -12,9 +12,20 @@ pub(crate) fn action_names() -> String {
     AuditAction::LIMITABLE.map(AuditAction::as_str).join(", ")
 }
 
-/// Checks the limits of a new key.
-pub(crate) fn check(limits: &KeyLimits) -> Result<(), Violation> {
+/// Checks the limits of a new key with these scopes.
+pub(crate) fn check(limits: &KeyLimits, scopes: Scopes) -> Result<(), Violation> {
     let violation = |field, message: String| Err(Violation { field, message });
+    if limits.actions.is_some() || limits.filter.is_some() || limits.destructive_per_hour.is_some()
+    {
+        if scopes.grant(Scope::Admin) {
+            let message = "The field scopes must not have admin beside limits: such a key can issue itself another one.";
+            return violation("scopes", message.to_owned());
+        }
+        if !scopes.grant(Scope::Act) {
+            let message = "The field scopes must have act beside limits, which are about actions.";
+            return violation("scopes", message.to_owned());
+        }
+    }
     if let Some(actions) = &limits.actions
         && (actions.is_empty() || !actions.iter().all(|a| AuditAction::LIMITABLE.contains(a)))
     {
@@ -114,6 +125,10 @@ mod tests {
     use super::*;
     use crate::model::Action;
 
+    fn act() -> Scopes {
+        [Scope::Act].into_iter().collect()
+    }
+
     fn filtered(region: Option<&str>, directory_id: Option<&str>) -> KeyLimits {
         KeyLimits {
             filter: Some(KeyFilter {
@@ -177,11 +192,11 @@ mod tests {
             (filtered(Some("ne.a,b"), None), "filter.region"),
             (filtered(None, Some(&"x".repeat(257))), "filter.directoryId"),
         ] {
-            let refused = check(&limits).map_err(|violation| violation.field);
+            let refused = check(&limits, act()).map_err(|violation| violation.field);
             assert_eq!(refused, Err(field), "{limits:?}");
         }
         let reboot = AuditAction::Lifecycle(Action::Reboot);
-        assert_eq!(check(&actions(&[reboot])).ok(), Some(()));
+        assert_eq!(check(&actions(&[reboot]), act()).ok(), Some(()));
         assert!(allow_action(&actions(&[reboot]), reboot).is_ok());
         assert!(allow_action(&actions(&[reboot]), AuditAction::RemoveWorkspace).is_err());
         // What is no action on a workspace needs another scope already.

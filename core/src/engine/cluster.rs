@@ -32,6 +32,12 @@ impl Engine {
         self.core().follow(patience)
     }
 
+    /// The name of this node; `None` without a log, empty where it is not listed.
+    #[must_use]
+    pub fn node_name(&self) -> Option<&str> {
+        Some(&self.core().cluster()?.node)
+    }
+
     /// The position of the last entry of the log that is applied here; `None` without a log. What is read after this call is at least
     /// as new.
     #[must_use]

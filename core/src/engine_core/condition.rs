@@ -225,17 +225,4 @@ impl EngineCore {
             self.observe(&Event::Damaged { error });
         }
     }
-
-    /// Checks that the store can be read as a whole and takes writes of every class.
-    pub(crate) fn ready(&self) -> Result<()> {
-        self.store.check_place(true)?;
-        self.store.check_folder()?;
-        if let Some(message) = self.refused_for_space() {
-            return Err(EngineError::new(ErrorKind::LowDisk, message));
-        }
-        self.store.damage()?;
-        // Records that cannot be filed stay in the queue until it is full.
-        self.filing_failed().map_or(Ok(()), Err)?;
-        self.reader().map(drop)
-    }
 }

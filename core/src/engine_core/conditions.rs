@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{CONDITION_TEXT_MAX, PAGE_TEXT_BYTES_MAX, RETENTION_BEHIND_SECONDS};
 use crate::model::{Condition, Severity};
 use crate::mutation::Maintenance;
@@ -16,9 +16,18 @@ use super::EngineCore;
 
 /// How far clocks that are well may differ.
 const CLOCK_TOLERANCE_SECONDS: i64 = 60;
-const DISPLACED: &str = "The files of the store are not where they were opened, and writes are refused: the log says which. Put them back while the server runs.";
-const DAMAGED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which, and what to do.";
-const UNREADABLE: &str = "StoreUnreadable";
+/// The code of a full disk, also where it is only a warning.
+const LOW_DISK: &str = "LowDisk";
+/// The code of a store that cannot be read.
+const UNREADABLE: &str = "StorageUnavailable";
+// Callers with the scope read, and all who ask whether a server is ready, see these texts, so they name no path.
+const UNREADABLE_TEXT: &str = "The store cannot be read: the log says why.";
+const DISPLACED: &str = "The files of the store were removed, replaced or changed by another program, and writes are refused: the log says which. \
+    Put a file that was moved away back while the server runs, but stop the server to restore a backup.";
+const CORRUPTED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which. Where it names a file with telemetry that was \
+    set aside, move that file away: no restart is needed. For other damage stop the server, run `deskfleet check`, and do what it says.";
+const NOT_FILED: &str =
+    "Telemetry cannot be filed and stays in the queue until that is full: the log says why.";
 const SHORT_OF_SPACE: &str =
     "The disk has little more space than telemetry needs: free some, or remove telemetry.";
 const QUEUE_LONG: &str =
@@ -26,8 +35,6 @@ const QUEUE_LONG: &str =
 const NOT_REMOVED: &str = "Nothing too old was removed for more than a day: maintenance does not run, fails, or the clock was set ahead.";
 const CLOCK_BEHIND: &str =
     "The clock is behind the store: set the clock, and look at how the machine keeps it.";
-const NOT_FILED: &str =
-    "Telemetry cannot be filed and stays in the queue until that is full: the log says why.";
 
 /// Returns what is wrong beside the engine, as the host sees it.
 pub(crate) type HostConditions = dyn Fn() -> Vec<Condition> + Send + Sync;
@@ -49,14 +56,14 @@ impl EngineCore {
             Err(_) => all.push(Condition::new(
                 UNREADABLE,
                 Severity::Critical,
-                "The store cannot be read: the log says why.",
+                UNREADABLE_TEXT,
                 now,
             )),
         }
         if let Some(host) = &self.injected.conditions {
             all.extend(host());
         }
-        for Condition { code, since, .. } in self.noted_conditions() {
+        for Condition { code, since, .. } in self.noted_conditions().unwrap_or_default() {
             // Since when it was observed, where that is earlier than what is observed now shows.
             for condition in all.iter_mut().filter(|known| known.code == code) {
                 condition.since = condition.since.min(since);
@@ -76,49 +83,94 @@ impl EngineCore {
         ordered
     }
 
-    /// What upkeep saw last; none where it does not look, or that cannot be read.
-    pub(crate) fn noted_conditions(&self) -> Vec<Condition> {
+    /// What upkeep saw last; none where it does not look.
+    pub(crate) fn noted_conditions(&self) -> Result<Vec<Condition>> {
         if self.config.alerts.every.is_zero() || self.store.is_read_only() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let known = self.store.snapshot().and_then(|read| noted::all(&read));
-        known.unwrap_or_default()
+        noted::all(&self.store.snapshot()?)
     }
 
-    /// What is wrong with the store and its medium.
-    fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
-        let mut all = Vec::new();
-        let mut add = |code: &str, severity, text: &str| {
-            all.push(Condition::new(code, severity, text, now));
-        };
-        // Callers with the scope read see these texts, so they name no path.
+    /// Reports everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has the code and
+    /// the text of its condition, which names no path, and its error, which may. Reads no workspace.
+    fn each_unready(&self, found: &mut dyn FnMut(&str, &str, EngineError)) {
         let placed = self.store.check_place(true);
-        if placed.and_then(|()| self.store.check_folder()).is_err() {
-            add("FileDisplaced", Severity::Critical, DISPLACED);
-        }
-        if self.store.damage().is_err() {
-            add("Damaged", Severity::Critical, DAMAGED);
+        if let Err(error) = placed.and_then(|()| self.store.check_folder()) {
+            found("FileDisplaced", DISPLACED, error);
         }
         if let Some(refused) = self.refused_for_space() {
-            let text = format!("The disk is nearly full: {refused}.");
-            add("DiskLow", Severity::Critical, &text);
-        } else if self.is_short_of_space() {
-            add("DiskLow", Severity::Warning, SHORT_OF_SPACE);
+            let error = EngineError::new(ErrorKind::LowDisk, refused.clone());
+            found(LOW_DISK, &refused, error);
         }
-        if self.filing_failed().is_some() {
-            add("FilingFailed", Severity::Critical, NOT_FILED);
+        if let Err(error) = self.store.damage() {
+            found("Corrupted", CORRUPTED, error);
+        }
+        // Records that cannot be filed stay in the queue until it is full.
+        if let Some(error) = self.filing_failed() {
+            found("FilingFailed", NOT_FILED, error);
+        }
+        if let Err(error) = self.reader() {
+            found(UNREADABLE, UNREADABLE_TEXT, error);
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.cluster() {
+            if let Some(error) = cluster.halted() {
+                let text = format!("this node applies nothing more: {error}; writes are refused");
+                found("Halted", &text, error);
+            }
+            if let Err(error) = cluster.check_clock() {
+                found("WrongClock", &format!("{error}; writes are refused"), error);
+            }
+        }
+    }
+
+    /// The conditions that make the store unready.
+    pub(crate) fn unready(&self) -> Vec<Condition> {
+        let now = self.now();
+        let mut all = Vec::new();
+        self.each_unready(&mut |code, text, _| {
+            all.push(Condition::new(code, Severity::Critical, text, now));
+        });
+        all
+    }
+
+    /// Checks that the store can be read as a whole and takes writes of every class.
+    pub(crate) fn ready(&self) -> Result<()> {
+        let mut first = Ok(());
+        self.each_unready(&mut |_, _, error| {
+            if first.is_ok() {
+                first = Err(error);
+            }
+        });
+        first
+    }
+
+    /// What is wrong with the store, its medium, and the node.
+    fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
+        let mut all = self.unready();
+        let is_full = all.iter().any(|condition| condition.code == LOW_DISK);
+        let mut add = |code: &str, text: &str| {
+            all.push(Condition::new(code, Severity::Warning, text, now));
+        };
+        if !is_full && self.is_short_of_space() {
+            add(LOW_DISK, SHORT_OF_SPACE);
         }
         let (queued, most) = (self.store.queued(), self.config.limits.queue_records);
         if queued >= self.config.limits.queue_high_water.min(most) {
-            add("QueueLong", Severity::Warning, QUEUE_LONG);
+            add("QueueLong", QUEUE_LONG);
         }
         if let Some(swept) = self.swept() {
             let behind = now.ticks().saturating_sub(swept.ticks()) / TICKS_PER_SECOND;
             if behind > RETENTION_BEHIND_SECONDS {
-                add("RetentionBehind", Severity::Warning, NOT_REMOVED);
+                add("RetentionBehind", NOT_REMOVED);
             } else if behind < -CLOCK_TOLERANCE_SECONDS {
-                add("ClockBehind", Severity::Warning, CLOCK_BEHIND);
+                add("ClockBehind", CLOCK_BEHIND);
             }
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.cluster() {
+            all.extend(cluster.warnings(self.injected.clock.now()));
+            all.extend(self.settings_differ(now));
         }
         all
     }
@@ -133,13 +185,12 @@ impl EngineCore {
         let mut now = self.conditions();
         for condition in &mut now {
             condition.text = condition.text.chars().take(CONDITION_TEXT_MAX).collect();
-            condition.subjects.clear();
         }
         if now.iter().any(|condition| condition.code == UNREADABLE) {
             // What was wrong with the fleet is not known to be over.
             return Ok(());
         }
-        let known = self.noted_conditions();
+        let known = self.noted_conditions().unwrap_or_default();
         let is_in = |of: &Condition, others: &[Condition]| {
             let same = |other: &Condition| {
                 (&other.code, other.severity, other.count) == (&of.code, of.severity, of.count)

@@ -258,12 +258,18 @@ pub(crate) struct EventDetail<'d> {
     /// Since when it lasts, or lasted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<Timestamp>,
-    /// What is wrong and what to do, as it was when it was raised.
+    /// `condition.cleared`: until when it lasted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<Timestamp>,
+    /// `condition.raised`: what is wrong and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<&'d str>,
-    /// How many desktops, actions or keys it is about.
+    /// `condition.raised`: how many desktops, actions or keys it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u64>,
+    /// `condition.raised`: the first ten of them, as `/query/conditions` has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) subjects: Option<&'d [String]>,
     /// `resync`: number of the oldest event that is kept, or of the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) oldest: Option<u64>,

@@ -220,6 +220,34 @@ impl Serialize for KeyInfo {
 }
 
 impl KeyLimits {
+    /// The limits after the name of a key, in one line; empty without any.
+    pub(crate) fn described(&self) -> String {
+        let mut text = String::new();
+        let mut add = |name: &str, value: &str| {
+            let before = if text.is_empty() {
+                ", limited to "
+            } else {
+                "; "
+            };
+            text.extend([before, name, " ", value]);
+        };
+        if let Some(actions) = &self.actions {
+            let names: Vec<_> = actions.iter().map(|action| action.as_str()).collect();
+            add("actions", &names.join(", "));
+        }
+        let filter = self.filter.as_ref();
+        if let Some(region) = filter.and_then(|filter| filter.region.as_ref()) {
+            add("region", region);
+        }
+        if let Some(directory) = filter.and_then(|filter| filter.directory_id.as_ref()) {
+            add("directoryId", directory);
+        }
+        if let Some(count) = self.destructive_per_hour {
+            add("destructivePerHour", &count.to_string());
+        }
+        text
+    }
+
     fn serialize_fields<S: SerializeStruct>(&self, members: &mut S) -> Result<(), S::Error> {
         members.serialize_field("actions", &self.actions)?;
         members.serialize_field("filter", &self.filter)?;

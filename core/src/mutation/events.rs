@@ -86,24 +86,32 @@ impl Context<'_, '_> {
         self.append(EventType::ActionAccepted, Some(workspace), &detail)
     }
 
-    /// `condition.raised` or `condition.cleared`; a node has no events of its own conditions.
-    pub(super) fn condition_changed(
-        &mut self,
-        kind: EventType,
-        condition: &Condition,
-    ) -> Result<()> {
+    /// `condition.raised`; a node has no events of its own conditions.
+    pub(super) fn condition_raised(&mut self, condition: &Condition) -> Result<()> {
+        let subjects = Some(&*condition.subjects).filter(|subjects| !subjects.is_empty());
+        let detail = EventDetail {
+            text: Some(&condition.text),
+            count: condition.count,
+            subjects,
+            ..of_condition(condition)
+        };
+        self.append_unless_here(EventType::ConditionRaised, &detail)
+    }
+
+    /// `condition.cleared`: it lasted until now.
+    pub(super) fn condition_cleared(&mut self, condition: &Condition) -> Result<()> {
+        let detail = EventDetail {
+            until: Some(self.now),
+            ..of_condition(condition)
+        };
+        self.append_unless_here(EventType::ConditionCleared, &detail)
+    }
+
+    fn append_unless_here(&mut self, kind: EventType, detail: &EventDetail<'_>) -> Result<()> {
         if self.here {
             return Ok(());
         }
-        let detail = EventDetail {
-            code: Some(&condition.code),
-            severity: Some(condition.severity.as_str()),
-            since: Some(condition.since),
-            text: Some(&condition.text),
-            count: condition.count,
-            ..EventDetail::default()
-        };
-        self.append(kind, None, &detail)
+        self.append(kind, None, detail)
     }
 
     /// `action.dispatched`
@@ -237,6 +245,15 @@ impl Context<'_, '_> {
             ..EventDetail::default()
         };
         self.append(EventType::TelemetryFiled, None, &detail)
+    }
+}
+
+fn of_condition(condition: &Condition) -> EventDetail<'_> {
+    EventDetail {
+        code: Some(&condition.code),
+        severity: Some(condition.severity.as_str()),
+        since: Some(condition.since),
+        ..EventDetail::default()
     }
 }
 

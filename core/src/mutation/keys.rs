@@ -23,7 +23,7 @@ impl Mutation for IssueKey {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<KeyInfo>> {
         let mut row = context.row(AuditAction::IssueKey, &self.by, None);
         let others = keys::infos(context.tables)?;
-        row.set_detail(&self.key.name);
+        row.set_detail(&format!("{}{}", self.key.name, self.key.limits.described()));
         if let Err(refusal) = rules::check_issue(&self.key, &others, context.now) {
             return context.refused(row, refusal);
         }

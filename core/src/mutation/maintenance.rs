@@ -4,7 +4,7 @@ use crate::domain::keys as rules;
 use crate::domain::retention::{days_before, is_listed};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::model::{AuditAction, AuditResult, Condition, EventType, WriteClass};
+use crate::model::{AuditAction, AuditResult, Condition, WriteClass};
 use crate::store::fleet::{audit, events, held, keys, noted, pending, workspaces};
 use crate::store::meta;
 use crate::store::table::Step;
@@ -144,12 +144,12 @@ impl Context<'_, '_> {
         for condition in now {
             match known.iter().find(|known| known.code == condition.code) {
                 Some(known) if known.severity == condition.severity => {}
-                _ => self.condition_changed(EventType::ConditionRaised, condition)?,
+                _ => self.condition_raised(condition)?,
             }
         }
         for over in &known {
             if !now.iter().any(|condition| condition.code == over.code) {
-                self.condition_changed(EventType::ConditionCleared, over)?;
+                self.condition_cleared(over)?;
             }
         }
         noted::put(self.tables, now)

@@ -17,7 +17,8 @@ use crate::view::query::preview::PreviewQuery;
 
 use super::problem::{Code, Problem};
 use super::record::{
-    Member, is_json, read_batch_record, read_fields, read_fields_and, read_record,
+    Member, is_json, read_batch_record, read_fields, read_fields_and, read_known_fields,
+    read_record,
 };
 use super::tokens::JsonError;
 
@@ -282,7 +283,8 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
         ("actions", Member::Texts(&mut actions)),
         ("filter", Member::Object(&mut filter, &mut is_filtered)),
     ];
-    read_fields_and(text, &mut body, &mut members)?;
+    // Without a limit whose name is misspelled the key could do more than it is meant to.
+    read_known_fields(text, &mut body, &mut members)?;
     let expires = body.expires.value().copied();
     let name = body.name.unwrap_or_default();
     keys::check_name(&name)?;
@@ -311,8 +313,9 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
         }),
         destructive_per_hour,
     };
-    key_limits::check(&limits)?;
-    Ok(NewKey::new(name, scopes).expiring(expires).limited(limits))
+    let key = NewKey::new(name, scopes).expiring(expires).limited(limits);
+    key_limits::check(&key.limits, key.scopes)?;
+    Ok(key)
 }
 
 /// No action at all, which the check of the limits refuses, where one is unknown.

@@ -8,6 +8,8 @@ use crate::model::{
     FIELDS_MAX, FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef, Stream,
 };
 
+use crate::nearest::nearest;
+
 use super::tokens::{ARRAY, JsonError, OBJECT, Read, Tokens};
 
 /// A member of an array of strings.
@@ -61,11 +63,44 @@ pub(crate) fn read_fields_and(
     members: &mut [(&'static str, Member<'_>)],
 ) -> Read<()> {
     read_members(text, fields, &mut |name, is_duplicate, tokens| {
-        let mut members = members.iter_mut();
-        let (known, member) = members.find(|(known, _)| name.eq_ignore_ascii_case(known))?;
-        let read = name_end(tokens, is_duplicate).and_then(|()| read_member(tokens, member));
-        Some(read.map_err(|error| error.within(format_args!(".{known}"))))
+        read_one_of(members, name, is_duplicate, tokens)
     })
+}
+
+/// As [`read_fields_and`]; refuses all other members.
+pub(crate) fn read_known_fields(
+    text: &[u8],
+    fields: &mut dyn Fields,
+    members: &mut [(&'static str, Member<'_>)],
+) -> Read<()> {
+    let specs = fields.specs().iter().map(|spec| spec.name);
+    let known: Vec<_> = specs.chain(members.iter().map(|(name, _)| *name)).collect();
+    read_members(text, fields, &mut |name, is_duplicate, tokens| {
+        let read = read_one_of(members, name, is_duplicate, tokens);
+        Some(read.unwrap_or_else(|| Err(unknown_member(name, &known, tokens))))
+    })
+}
+
+/// The error of a member that is not one of `known`.
+fn unknown_member(name: &str, known: &[&str], tokens: &Tokens<'_>) -> JsonError {
+    let advice = match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => format!("only {}", known.join(", ")),
+    };
+    tokens.error(format_args!("there is no member {name}, {advice}"))
+}
+
+/// Reads the member of that name, if it is one of these.
+fn read_one_of(
+    members: &mut [(&'static str, Member<'_>)],
+    name: &str,
+    is_duplicate: bool,
+    tokens: &mut Tokens<'_>,
+) -> Option<Read<()>> {
+    let mut members = members.iter_mut();
+    let (known, member) = members.find(|(known, _)| name.eq_ignore_ascii_case(known))?;
+    let read = name_end(tokens, is_duplicate).and_then(|()| read_member(tokens, member));
+    Some(read.map_err(|error| error.within(format_args!(".{known}"))))
 }
 
 fn read_member(tokens: &mut Tokens<'_>, member: &mut Member<'_>) -> Read<()> {
@@ -78,11 +113,9 @@ fn read_member(tokens: &mut Tokens<'_>, member: &mut Member<'_>) -> Read<()> {
             let specs = fields.specs();
             let mut values = [const { None }; FIELDS_MAX];
             // A misspelled member would be a condition that does not hold.
-            let unknown: OtherMember<'_> = &mut |name, _, tokens| {
-                let known: Vec<_> = specs.iter().map(|spec| spec.name).collect();
-                let message = format!("there is no member {name}, only {}", known.join(", "));
-                Some(Err(tokens.error(message)))
-            };
+            let known: Vec<_> = specs.iter().map(|spec| spec.name).collect();
+            let unknown: OtherMember<'_> =
+                &mut |name, _, tokens| Some(Err(unknown_member(name, &known, tokens)));
             object_and_others(tokens, specs, &mut values, 2, unknown)?;
             store(values, *fields);
             **is_there = true;

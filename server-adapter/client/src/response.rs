@@ -1,9 +1,10 @@
 //! Responses of a server that are more than their body: refusals, and lists of several pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The members of a problem body that people need.
 #[derive(Debug, Clone, Deserialize)]
@@ -12,13 +13,32 @@ pub struct Problem {
     pub code: String,
     title: String,
     detail: Option<String>,
+    errors: Option<Errors>,
+}
+
+/// What is wrong with a request.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Errors {
+    /// Messages by the parameter or the place in the body that they are about.
+    ByPlace(BTreeMap<String, Vec<String>>),
+    /// A list, of a response to several records.
+    List(IgnoredAny),
 }
 
 impl Problem {
-    /// What went wrong, for people.
+    /// What went wrong, for people: `One or more validation errors occurred. $.name: The field name must not be empty.`
     #[must_use]
-    pub fn message(&self) -> &str {
-        self.detail.as_ref().unwrap_or(&self.title)
+    pub fn message(&self) -> String {
+        let mut message = self.detail.as_ref().unwrap_or(&self.title).clone();
+        if let Some(Errors::ByPlace(errors)) = &self.errors {
+            for (place, messages) in errors {
+                for error in messages {
+                    message.extend([" ", place, ": ", error]);
+                }
+            }
+        }
+        message
     }
 }
 

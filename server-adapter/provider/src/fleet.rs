@@ -371,7 +371,7 @@ impl Fleet {
         match problem {
             Ok(problem) if status < 500 && status != 429 => Err(Refusal::Problem {
                 status,
-                message: problem.message().to_owned(),
+                message: problem.message(),
                 code: problem.code,
             }),
             Ok(problem) => Err(Refusal::Unreachable(format!(

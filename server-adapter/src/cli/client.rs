@@ -289,7 +289,7 @@ fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
             "{url} returned {status}; is that a deskfleet server?"
         ));
     };
-    let message = visible(problem.message());
+    let message = visible(&problem.message());
     let advice = if status == StatusCode::UNAUTHORIZED {
         format!("; the key is that of --key-file or {KEY_VARIABLE}")
     } else {

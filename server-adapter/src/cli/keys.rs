@@ -131,9 +131,13 @@ impl IssueArgs {
     fn key(&self) -> NewKey {
         let scopes = Some(self.scopes.clone()).filter(|scopes| !scopes.is_empty());
         let scopes = scopes.or_else(|| self.task.map(Task::scopes));
+        let scopes = scopes.unwrap_or_default();
+        // Other scopes may have replaced those that the limits of the task are about.
+        let is_limited = scopes.contains(&Scope::Act) && !scopes.contains(&Scope::Admin);
+        let task = self.task.filter(|_| is_limited);
         let mut limits = KeyLimits::default();
         let actions = Some(self.actions.clone()).filter(|actions| !actions.is_empty());
-        limits.actions = actions.or_else(|| self.task.and_then(Task::actions));
+        limits.actions = actions.or_else(|| task.and_then(Task::actions));
         if self.region.is_some() || self.directory.is_some() {
             let mut filter = KeyFilter::default();
             filter.region.clone_from(&self.region);
@@ -142,8 +146,8 @@ impl IssueArgs {
         }
         let per_hour = self.destructive_per_hour;
         limits.destructive_per_hour =
-            per_hour.or_else(|| self.task.and_then(Task::destructive_per_hour));
-        NewKey::new(&self.name, scopes.unwrap_or_default())
+            per_hour.or_else(|| task.and_then(Task::destructive_per_hour));
+        NewKey::new(&self.name, scopes)
             .expiring(self.expires)
             .limited(limits)
     }
@@ -342,5 +346,9 @@ mod tests {
         let replaced = issued("--for operator --destructive-per-hour 5 --scope act");
         assert_eq!(replaced.limits.destructive_per_hour, Some(5));
         assert_eq!(replaced.scopes.iter().collect::<Vec<_>>(), [Scope::Act]);
+        for scope in ["read", "admin"] {
+            let replaced = issued(&format!("--for operator --scope {scope}"));
+            assert_eq!(replaced.limits, KeyLimits::default(), "{scope}");
+        }
     }
 }

@@ -111,10 +111,15 @@ fn report(old: &Settings, new: &Settings, wanted: &Settings) {
     let webhooks = |settings: &Settings| settings.notifications.webhooks.0.len();
     let (had, has) = (webhooks(old), webhooks(new));
     let pending = differences(new, wanted);
+    let mut signing = new.notifications.webhooks.0.iter();
+    let has_secrets = signing.any(|webhook| webhook.secret_file.is_some());
+    if has_secrets {
+        log!("The secrets of the webhooks were read again.");
+    }
     if let Some(file) = &new.tls.cert {
         let file = file.display();
         log!("The certificate in {file} was read again, for new connections.");
-    } else if changed.is_empty() && pending.is_empty() && had == has {
+    } else if !has_secrets && changed.is_empty() && pending.is_empty() && had == has {
         log!("The configuration was loaded again; nothing changed.");
     }
     for (name, value) in changed {

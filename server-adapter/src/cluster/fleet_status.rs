@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use deskfleet::{ClusterStatus, Engine, EngineError, NodeStatus, Timestamp};
+use deskfleet::limits::CONDITION_SUBJECTS_MAX;
+use deskfleet::{ClusterStatus, Condition, Engine, EngineError, NodeStatus, Severity, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Seconds without a report after which a node counts as silent; it reports once a second.
@@ -19,6 +20,15 @@ pub struct FleetStatus {
     pub problems: Vec<String>,
 }
 
+/// Something that is wrong with nodes of a fleet.
+#[derive(Debug)]
+struct Problem {
+    /// The code of its condition.
+    code: &'static str,
+    nodes: Vec<String>,
+    text: String,
+}
+
 impl FleetStatus {
     /// The fleet as a node sees it; `None` without a log. It asks the log, which can take long.
     pub(crate) fn read(engine: &Engine) -> Result<Option<Self>, EngineError> {
@@ -32,13 +42,28 @@ impl FleetStatus {
         if let Some(problem) = &status.problem {
             problems.push(format!("{}: {problem}.", status.node));
         }
-        let now = newest_report(&status.nodes);
-        for node in &status.nodes {
-            problems.extend(problem_of(node, &status.node, now));
-        }
-        problems.extend(apart(&status.nodes));
-        problems.extend(mixed_rules(&status.nodes));
+        problems.extend(found(&status).into_iter().map(|problem| problem.text));
         Self { status, problems }
+    }
+
+    /// The problems of the other nodes as conditions: of each kind one, with the text of the first. Those of this node itself are in the list of
+    /// its engine.
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        let now = newest_report(&self.status.nodes).unwrap_or(Timestamp::UNIX_EPOCH);
+        let mut all: Vec<Condition> = Vec::new();
+        for Problem { code, nodes, text } in found(&self.status) {
+            if let Some(known) = all.iter_mut().find(|known| known.code == code) {
+                known.count = known.count.map(|count| count + nodes.len() as u64);
+                known.subjects.extend(nodes);
+            } else {
+                let condition = Condition::new(code, Severity::Warning, text, now);
+                all.push(condition.about(nodes.len() as u64, nodes));
+            }
+        }
+        for condition in &mut all {
+            condition.subjects.truncate(CONDITION_SUBJECTS_MAX);
+        }
+        all
     }
 
     /// The seconds between the report of `node` and the newest report of all nodes. This node reports every second, so only the
@@ -72,6 +97,18 @@ impl FleetStatus {
     }
 }
 
+/// Everything that is wrong with nodes, but for what this node says of itself.
+fn found(status: &ClusterStatus) -> Vec<Problem> {
+    let now = newest_report(&status.nodes);
+    let nodes = status.nodes.iter();
+    let mut all: Vec<_> = nodes
+        .filter_map(|node| problem_of(node, &status.node, now))
+        .collect();
+    all.extend(apart(&status.nodes));
+    all.extend(mixed_rules(&status.nodes));
+    all
+}
+
 /// Whether a node copies the store of another: it reports that once before it starts, without rules.
 fn is_joining(node: &NodeStatus) -> bool {
     node.rules == 0
@@ -87,10 +124,16 @@ fn seconds_silent(node: &NodeStatus, now: Option<Timestamp>) -> u64 {
 }
 
 /// The problem of one node. The fleet's own problem already covers `own`, the node that reports.
-fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<String> {
+fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Problem> {
     let name = &node.node;
+    let problem = |code, text| Problem {
+        code,
+        nodes: vec![name.clone()],
+        text,
+    };
     if let Some(halted) = &node.halted {
-        return (name != own).then(|| format!("{name} applies nothing more: {halted}."));
+        let text = || format!("{name} applies nothing more: {halted}.");
+        return (name != own).then(|| problem("NodesHalted", text()));
     }
     let silent = seconds_silent(node, now);
     if silent < SILENT_SECONDS {
@@ -99,47 +142,55 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<St
     let advice = format!(
         "start it again, or take it off the list with `deskfleet cluster forget {name}` if it is gone for good."
     );
-    Some(if is_joining(node) {
+    let text = if is_joining(node) {
         format!(
             "{name} began to copy the store of another node {silent} s ago. If it does so no longer, {advice}"
         )
     } else {
         format!("{name} said nothing for {silent} s: {advice}")
-    })
+    };
+    Some(problem("NodesSilent", text))
 }
 
 /// Nodes at one position that applied different entries. A halted one is named already, with what to do.
-fn apart(nodes: &[NodeStatus]) -> Vec<String> {
+fn apart(nodes: &[NodeStatus]) -> Vec<Problem> {
     let mut first_at: BTreeMap<u64, &NodeStatus> = BTreeMap::new();
     let mut problems = Vec::new();
     let running = nodes.iter().filter(|node| node.halted.is_none());
     for node in running.filter(|node| !node.chain.is_empty()) {
         let first = *first_at.entry(node.position).or_insert(node);
         if first.chain != node.chain {
-            problems.push(format!(
+            let text = format!(
                 "{} and {} differ at entry {}: one of them applied entries that the log has lost since, and returns other data than the \
                  rest. Restart both: the one that applies nothing more then is the wrong one. If both go on, it is the one that differs from \
                  most other nodes. Stop it, keep its file, and start it without a file and with --join and the address of a node \
                  that is right.",
                 first.node, node.node, node.position
-            ));
+            );
+            problems.push(Problem {
+                code: "NodesDiffer",
+                nodes: vec![first.node.clone(), node.node.clone()],
+                text,
+            });
         }
     }
     problems
 }
 
 /// Nodes that know different rules.
-fn mixed_rules(nodes: &[NodeStatus]) -> Option<String> {
+fn mixed_rules(nodes: &[NodeStatus]) -> Option<Problem> {
     let newest = nodes.iter().map(|node| node.rules).max()?;
     let older = nodes
         .iter()
         .filter(|node| node.rules != newest && !is_joining(node));
-    let older: Vec<&str> = older.map(|node| node.node.as_str()).collect();
-    (!older.is_empty()).then(|| {
-        format!(
+    let nodes: Vec<_> = older.map(|node| node.node.clone()).collect();
+    (!nodes.is_empty()).then(|| Problem {
+        code: "RulesDiffer",
+        text: format!(
             "Not all nodes know rules {newest}: upgrade {}. A node stops at an entry whose rules it does not know.",
-            older.join(", ")
-        )
+            nodes.join(", ")
+        ),
+        nodes,
     })
 }
 
@@ -247,5 +298,21 @@ mod tests {
             .map(|node| fleet.state(node))
             .collect();
         assert_eq!(states, ["ok", "silent", "halted", "ok"]);
+        let conditions = fleet.conditions();
+        let found = conditions.iter();
+        let found: Vec<_> = found
+            .map(|of| (&*of.code, of.count, of.subjects.join(" ")))
+            .collect();
+        let expected = [
+            ("NodesSilent", "n-2"),
+            ("NodesHalted", "n-3"),
+            ("NodesDiffer", "n-1 n-2"),
+            ("RulesDiffer", "n-4"),
+        ];
+        let expected = expected.map(|(code, nodes)| {
+            let count = nodes.split(' ').count() as u64;
+            (code, Some(count), nodes.to_owned())
+        });
+        assert_eq!(found, expected);
     }
 }

@@ -3,16 +3,19 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::park_timeout;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deskfleet::{Engine, error_chain};
 
+use super::fleet_status::FleetStatus;
 use crate::log::LogQueue;
 use crate::metrics::Metrics;
 use crate::server::background::Background;
 
 /// The time for which a call waits for entries.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How often the log is asked how the other nodes are.
+const OTHERS_EVERY: Duration = Duration::from_secs(10);
 /// Pause after an error, doubled after each further one, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
@@ -32,6 +35,7 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
     let say = |line: &str| LogQueue::stderr().line(line);
     let mut pause = PAUSES.0;
     let (mut is_lost, mut has_halted) = (false, false);
+    let mut asked_at: Option<Instant> = None;
     // The first call does not wait: until it returns the server is not ready.
     let mut patience = Duration::ZERO;
     while !is_stopping() {
@@ -46,6 +50,15 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
                     ));
                 }
                 (pause, is_lost, patience) = (PAUSES.0, false, PATIENCE);
+                if asked_at.is_none_or(|at| at.elapsed() > OTHERS_EVERY) {
+                    asked_at = Some(Instant::now());
+                    // Without any report the log could not be asked, and nothing is known to be over.
+                    if let Ok(Some(fleet)) = FleetStatus::read(engine)
+                        && !fleet.status.nodes.is_empty()
+                    {
+                        metrics.set_other_nodes(fleet.conditions());
+                    }
+                }
                 continue;
             }
             Ok(Err(error)) => error_chain(&error),
@@ -54,6 +67,7 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
         };
         metrics.follow_failed();
         if engine.halted().is_some() {
+            metrics.node_halted();
             if !has_halted {
                 say(&format!(
                     "deskfleet: THIS NODE APPLIES NOTHING MORE and refuses writes; it serves what it has: {reason}"

@@ -97,6 +97,8 @@ impl Metrics {
                 all.push(Condition::new("CertificateExpires", severity, text, soon));
             }
         }
+        #[cfg(feature = "cluster")]
+        all.extend(self.0.node.conditions(now));
         all.extend(self.receivers_condition());
         all.extend(backups.and_then(|state| backup_condition(state, every, now)));
         all
@@ -145,6 +147,8 @@ fn backup_condition(
 
 #[cfg(test)]
 mod tests {
+    use deskfleet::{Event, Observer as _};
+
     use super::*;
 
     fn codes(metrics: &Metrics, backups: Option<&BackupState>) -> Vec<(String, Severity)> {
@@ -166,6 +170,22 @@ mod tests {
             metrics.set_certificate_end(Some(now.plus_seconds(days * DAY_SECONDS)));
             let found = codes(&metrics, None).pop().map(|(_, severity)| severity);
             assert_eq!(found, expected, "{days}");
+        }
+    }
+
+    #[test]
+    fn maintenance_fails_until_a_round_succeeds_or_the_file_is_back() {
+        let metrics = Metrics::default();
+        let ends: [fn(&Metrics); 2] = [
+            |metrics| metrics.maintained(Timestamp::UNIX_EPOCH),
+            |metrics| metrics.event(&Event::FileReturned),
+        ];
+        for end in ends {
+            metrics.maintenance_failed();
+            let failing = ("MaintenanceFailing".to_owned(), Severity::Critical);
+            assert_eq!(codes(&metrics, None), [failing]);
+            end(&metrics);
+            assert!(codes(&metrics, None).is_empty());
         }
     }
 

@@ -31,11 +31,12 @@ impl Figures {
         }
     }
 
-    pub(super) fn write(&self, text: &mut Exposition) {
+    /// `is_log_used`: whether the log, where there is one, makes the node no less ready.
+    pub(super) fn write(&self, text: &mut Exposition, is_log_used: bool) {
         text.gauge(
             "ready",
-            "Whether the store can be read and takes writes.",
-            u8::from(self.ready),
+            "Whether the store can be read and takes writes, and a node has what the log has: whether /readyz is 200.",
+            u8::from(self.ready && is_log_used),
         );
         text.families(&self.text);
     }

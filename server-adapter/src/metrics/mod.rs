@@ -17,6 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "cluster")]
+use deskfleet::Condition;
 use deskfleet::{Event, Observer, Timestamp};
 
 use crate::backups::BackupState;
@@ -169,6 +171,24 @@ impl Metrics {
         self.0.node.follow_failed();
     }
 
+    /// Records that the node applies nothing more.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn node_halted(&self) {
+        self.0.node.halted();
+    }
+
+    /// Sets what is wrong with the other nodes.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn set_other_nodes(&self, conditions: Vec<Condition>) {
+        self.0.node.set_others(conditions);
+    }
+
+    /// Why the node is not ready, if the log is the reason.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn log_condition(&self) -> Option<Condition> {
+        self.0.node.log_condition(SystemTime::now().into())
+    }
+
     /// Records the end of an append to the log.
     #[cfg(feature = "cluster")]
     pub(crate) fn appended(&self, duration: Duration, is_done: bool) {
@@ -192,7 +212,11 @@ impl Metrics {
         let build = text.family("build_info", "gauge", "The version that runs.");
         let version = env!("CARGO_PKG_VERSION");
         text.sample(&format!("{build}{{version=\"{version}\"}}"), 1);
-        figures.write(&mut text);
+        #[cfg(feature = "cluster")]
+        let is_log_used = self.log_condition().is_none();
+        #[cfg(not(feature = "cluster"))]
+        let is_log_used = true;
+        figures.write(&mut text, is_log_used);
         self.write_state(&mut text, connections_max);
         self.write_totals(&mut text);
         if let Some(backups) = backups {
@@ -362,7 +386,12 @@ impl Observer for Metrics {
             Event::WriterThreadRestarted { .. } => add(&all.writer_restarts, 1),
             Event::Reopened => add(&all.reopened, 1),
             Event::FileDisplaced { .. } => all.displaced.store(true, Ordering::Relaxed),
-            Event::FileReturned => all.displaced.store(false, Ordering::Relaxed),
+            Event::FileReturned => {
+                all.displaced.store(false, Ordering::Relaxed);
+                // Rounds failed for want of the file; the round that has found it looks for conditions before it ends.
+                let failing = &all.observed.is_maintenance_failing;
+                failing.store(false, Ordering::Relaxed);
+            }
             Event::Filed { records } => add(&all.filed, *records),
             Event::Internal { .. } => add(&all.internal, 1),
             // The enum may grow; what is not known here is not counted.

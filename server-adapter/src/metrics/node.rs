@@ -4,6 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use deskfleet::{Condition, Severity, Timestamp};
+
 use crate::locks::lock;
 
 use super::counter::{add, read};
@@ -12,6 +14,8 @@ use super::histogram::Histogram;
 
 /// A call that waits for entries returns at least this often: after a longer time the log or the node is stuck.
 const ROUND_MAX: Duration = Duration::from_secs(2);
+/// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
+const LAG_MAX: Duration = Duration::from_secs(10);
 
 /// The counters of a node; a server without a log has none.
 #[derive(Debug, Default)]
@@ -21,6 +25,8 @@ pub(super) struct NodeCounters {
     follow_failures: AtomicU64,
     /// `None` before the node is started.
     progress: Mutex<Option<Progress>>,
+    /// The conditions of the other nodes, as the log had them when it was last asked.
+    others: Mutex<Vec<Condition>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +41,8 @@ struct Progress {
     behind_since: Option<Instant>,
     /// Whether the last call of the log failed.
     has_failed: bool,
+    /// Whether the node applies nothing more: then the log is not what is wrong.
+    is_halted: bool,
 }
 
 /// The progress of a node.
@@ -64,6 +72,7 @@ impl NodeCounters {
             followed_at: Instant::now(),
             behind_since: None,
             has_failed: false,
+            is_halted: false,
         });
     }
 
@@ -79,12 +88,38 @@ impl NodeCounters {
             followed_at: now,
             behind_since: (position < last).then(|| before.unwrap_or(now)),
             has_failed: false,
+            is_halted: false,
         });
     }
 
     pub(super) fn follow_failed(&self) {
         add(&self.follow_failures, 1);
         self.tried(false);
+    }
+
+    pub(super) fn halted(&self) {
+        if let Some(progress) = &mut *lock(&self.progress) {
+            progress.is_halted = true;
+        }
+    }
+
+    pub(super) fn set_others(&self, conditions: Vec<Condition>) {
+        *lock(&self.others) = conditions;
+    }
+
+    /// What is wrong with the log, as this node sees it, and with the other nodes.
+    pub(super) fn conditions(&self, now: Timestamp) -> Vec<Condition> {
+        let mut all = lock(&self.others).clone();
+        all.extend(self.log_condition(now));
+        all
+    }
+
+    /// Why the node is not ready, if the log is the reason.
+    pub(super) fn log_condition(&self, now: Timestamp) -> Option<Condition> {
+        let progress = (*lock(&self.progress)).filter(|progress| !progress.is_halted)?;
+        let standing = progress.standing(Instant::now());
+        let (code, text) = standing.problem()?;
+        Some(Condition::new(code, Severity::Critical, text, now))
     }
 
     fn tried(&self, is_done: bool) {
@@ -145,6 +180,39 @@ impl NodeCounters {
     }
 }
 
+impl Standing {
+    /// How far the node is behind: `2 entries and 40 ms behind the log`.
+    pub(crate) fn behind(&self) -> String {
+        let entries = self.last.saturating_sub(self.position);
+        format!(
+            "{entries} entries and {} ms behind the log",
+            self.lag.as_millis()
+        )
+    }
+
+    /// The code and the text of the reason for which the node is not ready, if there is one.
+    fn problem(&self) -> Option<(&'static str, String)> {
+        let unavailable = |text: &str| Some(("LogUnavailable", text.to_owned()));
+        if !self.is_reached {
+            unavailable("the log was not reached since the start; writes are refused")
+        } else if self.has_failed {
+            unavailable(
+                "the log could not be used when that was tried last; writes are refused until it is back",
+            )
+        } else if let Some(unread) = self.unread.filter(|unread| *unread > LAG_MAX) {
+            let seconds = unread.as_secs();
+            unavailable(&format!(
+                "the log was not reached for {seconds} s; writes are refused"
+            ))
+        } else if self.lag > LAG_MAX {
+            let text = format!("this node is {}; it catches up by itself", self.behind());
+            Some(("LogBehind", text))
+        } else {
+            None
+        }
+    }
+}
+
 impl Progress {
     fn standing(self, now: Instant) -> Standing {
         let since = now.saturating_duration_since(self.followed_at);
@@ -178,6 +246,7 @@ mod tests {
             followed_at: begun,
             behind_since: None,
             has_failed: false,
+            is_halted: false,
         };
         let standing = progress.standing(after(1));
         assert_eq!((standing.lag, standing.unread), (Duration::ZERO, None));

@@ -4,6 +4,8 @@
 mod agent;
 mod heartbeat;
 mod message;
+#[cfg(feature = "cluster")]
+mod node_conditions;
 pub(crate) mod options;
 mod positions;
 pub(crate) mod severity;

@@ -9,6 +9,9 @@ use std::sync::Mutex;
 use deskfleet::locks::lock;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "cluster")]
+use super::node_conditions::KnownConditions;
+
 /// The positions. One file is written by one server.
 #[derive(Debug)]
 pub(super) struct Positions {
@@ -24,6 +27,10 @@ struct Kept {
     source: String,
     /// By the key of a webhook.
     positions: BTreeMap<String, u64>,
+    /// On a node, what each knows of the conditions of that.
+    #[cfg(feature = "cluster")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    conditions: BTreeMap<String, KnownConditions>,
 }
 
 impl Positions {
@@ -56,6 +63,8 @@ impl Positions {
             kept.source = random.map(|byte| format!("{byte:02x}")).concat();
         }
         kept.positions.retain(|key, _| keys.contains(key));
+        #[cfg(feature = "cluster")]
+        kept.conditions.retain(|key, _| keys.contains(key));
         for key in keys {
             kept.positions.entry(key).or_insert(first);
         }
@@ -77,6 +86,19 @@ impl Positions {
         if let Some(known) = lock(&self.kept).positions.get_mut(key) {
             *known = position;
         }
+    }
+
+    /// What a webhook knows of the conditions of this node.
+    #[cfg(feature = "cluster")]
+    pub(super) fn conditions(&self, key: &str) -> KnownConditions {
+        let kept = lock(&self.kept);
+        kept.conditions.get(key).cloned().unwrap_or_default()
+    }
+
+    /// Sets that, durably after [`Self::save`].
+    #[cfg(feature = "cluster")]
+    pub(super) fn set_conditions(&self, key: &str, known: KnownConditions) {
+        lock(&self.kept).conditions.insert(key.to_owned(), known);
     }
 
     /// Writes the file.

@@ -1,5 +1,6 @@
 //! A thread that posts the events of the fleet to one address, in order, each until it is taken.
 
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -27,6 +28,8 @@ use crate::metrics::Metrics;
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// How often it is written while there is nothing to send.
 const SAVE_UNSENT_EVERY: Duration = Duration::from_secs(60);
+/// How often a webhook of a node looks for conditions.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The pause after the store could not be read.
 const READ_PAUSE: Duration = Duration::from_secs(1);
 
@@ -41,6 +44,17 @@ pub(super) struct Webhook {
     events: Vec<String>,
     format: WebhookFormat,
     agent: Agent,
+}
+
+/// What a thread sends from, and how far.
+struct Sender<'s> {
+    /// What begins each id.
+    source: String,
+    engine: &'s Engine,
+    metrics: &'s Metrics,
+    #[cfg(feature = "cluster")]
+    positions: &'s Positions,
+    is_stopping: &'s dyn Fn() -> bool,
 }
 
 /// Wakes the thread that waits for events.
@@ -96,7 +110,14 @@ impl Webhook {
         positions: &Positions,
         is_stopping: &dyn Fn() -> bool,
     ) {
-        let source = positions.source();
+        let sender = Sender {
+            source: positions.source(),
+            engine,
+            metrics,
+            #[cfg(feature = "cluster")]
+            positions,
+            is_stopping,
+        };
         let mut events = engine.events(positions.position(&self.key));
         let waker = Waker::from(Arc::new(Unpark(current())));
         let mut has_sent = false;
@@ -109,7 +130,14 @@ impl Webhook {
                         save(&events, positions, &mut saved);
                         has_sent = false;
                     }
-                    park();
+                    if !self.send_conditions(&sender) {
+                        break;
+                    }
+                    if is_node(engine) {
+                        park_timeout(LOOK_EVERY);
+                    } else {
+                        park();
+                    }
                 }
                 Poll::Ready(None) => break,
                 Poll::Ready(Some(Err(error))) => {
@@ -121,8 +149,7 @@ impl Webhook {
                 Poll::Ready(Some(Ok(event))) => {
                     let is_wanted =
                         event.kind == EventType::Resync || selects(&self.events, event.kind);
-                    let deliver = || self.deliver(&event, &source, engine, metrics, is_stopping);
-                    if is_wanted && !deliver() {
+                    if is_wanted && !self.deliver(&event, event.id, &sender) {
                         break;
                     }
                     has_sent |= is_wanted;
@@ -139,18 +166,51 @@ impl Webhook {
         }
     }
 
-    /// Sends one event until it is taken; returns false if `is_stopping` before.
-    fn deliver(
-        &self,
-        event: &FleetEvent,
-        source: &str,
-        engine: &Engine,
-        metrics: &Metrics,
-        is_stopping: &dyn Fn() -> bool,
-    ) -> bool {
+    /// Sends what of the conditions of a node is news to this webhook; returns false if the thread has to stop before.
+    #[cfg(feature = "cluster")]
+    fn send_conditions(&self, sender: &Sender<'_>) -> bool {
+        let Sender {
+            engine, positions, ..
+        } = sender;
+        // What cannot be read is not known to be over.
+        let (Some(node), Ok(all)) = (engine.node_name(), engine.noted_conditions()) else {
+            return true;
+        };
+        let mut known = positions.conditions(&self.key);
+        while let Some((number, event)) = known.next(node, &all, engine.now()) {
+            if selects(&self.events, event.kind) {
+                positions.set_conditions(&self.key, known.clone());
+                report(positions.save());
+                if !self.deliver(&event, format_args!("{node}-{number}"), sender) {
+                    return false;
+                }
+            }
+            known.taken();
+            positions.set_conditions(&self.key, known.clone());
+            report(positions.save());
+        }
+        true
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    #[expect(clippy::unused_self, reason = "a node does something")]
+    fn send_conditions(&self, _: &Sender<'_>) -> bool {
+        true
+    }
+
+    /// Sends one event until it is taken; returns false if the thread has to stop before. `number` is of this event alone, among those of the
+    /// sender.
+    fn deliver(&self, event: &FleetEvent, number: impl Display, sender: &Sender<'_>) -> bool {
+        let Sender {
+            source,
+            engine,
+            metrics,
+            is_stopping,
+            ..
+        } = sender;
         let body = message::body(event, self.format);
         // The same at each attempt: a receiver that has seen it does nothing again.
-        let id = format!("{source}-{}", event.id);
+        let id = format!("{source}-{number}");
         let mut failures: u32 = 0;
         while !is_stopping() {
             match self.post(&id, &body) {
@@ -193,6 +253,17 @@ impl Webhook {
         let request = request.map_err(|_| NotTaken::new("its address cannot be used"))?;
         send(&self.agent, request)
     }
+}
+
+/// Whether the engine is a node, which has no events of its conditions.
+#[cfg(feature = "cluster")]
+fn is_node(engine: &Engine) -> bool {
+    engine.node_name().is_some()
+}
+
+#[cfg(not(feature = "cluster"))]
+const fn is_node(_: &Engine) -> bool {
+    false
 }
 
 /// Writes the position, if it has changed.

@@ -5,13 +5,11 @@ pub(crate) mod landing;
 pub(crate) mod openapi;
 
 use std::fmt::Write as _;
-#[cfg(feature = "cluster")]
-use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
 use deskfleet::{Action, Engine};
-use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
+use deskfleet::{ActionsSince, Code, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 
@@ -19,16 +17,11 @@ use crate::backups::Backups;
 #[cfg(feature = "console")]
 use crate::console::files::File;
 use crate::metrics::Figures;
-#[cfg(feature = "cluster")]
-use crate::metrics::Standing;
 use crate::request::context::RequestContext;
 use crate::request::operation::{OwnRoute, Page};
 use crate::response::body::OutgoingBody;
 use crate::state::ServerState;
 
-/// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
-#[cfg(feature = "cluster")]
-const LAG_MAX: Duration = Duration::from_secs(10);
 const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 /// The exposition format's own content type.
@@ -101,33 +94,36 @@ async fn content(
     }
 }
 
-/// Checks that the store can be used; returns the reason if not. Details, such as a path, are only in the log.
+/// Checks that the server can be used: each condition that makes it unready is a line with its code and text.
 async fn readiness(shared: &ServerState) -> Response<Bytes> {
-    let ready = shared.ready.get(&shared.engine).await;
-    let text = match ready.map(|ready| ready.map_err(|error| (error.kind(), error))) {
-        Some(Ok(())) => {
-            #[cfg(feature = "cluster")]
-            if let Some(standing) = shared.metrics.standing() {
-                return node_readiness(standing, &shared.engine);
-            }
-            let text = format!("ready\n{}", simulated(&shared.engine));
-            return page_response(StatusCode::OK, TEXT, text.into());
-        }
-        // The text names no path.
-        Some(Err((ErrorKind::LowDisk, error))) => format!("LowDisk: {error}\n"),
-        Some(Err((ErrorKind::Corrupted, _))) => {
-            "Corrupted: a part of the store is damaged, the rest is served; the line DAMAGED of the log says which. Where it names a file \
-             with telemetry that was set aside, move that file away: no restart is needed. For other damage stop the server, run \
-             `deskfleet check`, and do what it says\n"
-                .to_owned()
-        }
-        Some(Err(_)) | None => {
-            "StorageUnavailable: the store cannot be read or written, or its file was removed, replaced or changed by another program; the \
-             log says which. A file that was moved away can be put back while the server runs, and a disk that works again needs nothing. \
-             Stop the server before you restore a backup or run `deskfleet check`\n"
-                .to_owned()
-        }
+    let unready = shared.unready.get(&shared.engine).await;
+    #[cfg(feature = "cluster")]
+    let unready = unready.map(|mut all| {
+        all.extend(shared.metrics.log_condition());
+        all
+    });
+    let Some(unready) = unready else {
+        return not_ready("StorageUnavailable: the server ends, or has no thread to look\n".into());
     };
+    if !unready.is_empty() {
+        let lines = unready.iter();
+        let lines = lines.map(|of| format!("{}: {}\n", of.code, of.text));
+        return not_ready(lines.collect());
+    }
+    let simulated = simulated(&shared.engine);
+    #[cfg(feature = "cluster")]
+    if let Some(standing) = shared.metrics.standing() {
+        let (position, behind) = (standing.position, standing.behind());
+        let warning = shared.engine.node_warning();
+        let warning = warning.map(|warning| format!("warning: {warning}\n"));
+        let warning = warning.unwrap_or_default();
+        let text = format!("ready\nat entry {position}, {behind}\n{simulated}{warning}");
+        return page_response(StatusCode::OK, TEXT, text.into());
+    }
+    page_response(StatusCode::OK, TEXT, format!("ready\n{simulated}").into())
+}
+
+fn not_ready(text: String) -> Response<Bytes> {
     page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, text.into())
 }
 
@@ -139,50 +135,6 @@ fn simulated(engine: &Engine) -> String {
     }
     let names = names.join(", ");
     format!("simulated: the clock ends {names}; nothing happens to a desktop\n")
-}
-
-/// Checks that a node has all entries and takes writes.
-#[cfg(feature = "cluster")]
-fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
-    let Standing { lag, position, .. } = standing;
-    let behind = format!(
-        "{} entries and {} ms behind the log",
-        standing.last.saturating_sub(position),
-        lag.as_millis()
-    );
-    let problem = if let Some(error) = engine.halted() {
-        Some(format!(
-            "Halted: this node applies nothing more: {error}; writes are refused"
-        ))
-    } else if !standing.is_reached {
-        Some("LogUnavailable: the log was not reached since the start; writes are refused".into())
-    } else if standing.has_failed {
-        Some("LogUnavailable: the log could not be used when that was tried last; writes are refused until it is back".into())
-    } else if let Some(unread) = standing.unread.filter(|unread| *unread > LAG_MAX) {
-        let seconds = unread.as_secs();
-        Some(format!(
-            "LogUnavailable: the log was not reached for {seconds} s; writes are refused"
-        ))
-    } else if let Some(error) = engine.wrong_clock() {
-        Some(format!("WrongClock: {error}; writes are refused"))
-    } else if lag > LAG_MAX {
-        Some(format!(
-            "LogBehind: this node is {behind}; it catches up by itself"
-        ))
-    } else {
-        None
-    };
-    let (status, text) = if let Some(problem) = problem {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"))
-    } else {
-        let warning = engine.node_warning();
-        let warning = warning.map(|warning| format!("warning: {warning}\n"));
-        let warning = warning.unwrap_or_default();
-        let simulated = simulated(engine);
-        let text = format!("ready\nat entry {position}, {behind}\n{simulated}{warning}");
-        (StatusCode::OK, text)
-    };
-    page_response(status, TEXT, text.into())
 }
 
 /// The warnings of a server that is ready. They are no reason to send requests elsewhere.

@@ -54,6 +54,13 @@ fn actions() -> Case {
         key: "\"helpdesk\"",
         ..Row::refused("TerminateWorkSpace", "InsufficientScope")
     };
+    let issued = Row {
+        requester: "operator-desk".to_owned(),
+        key: "\"operator-desk\"",
+        completed: "«_»".to_owned(),
+        detail: r#""helpdesk, limited to actions RebootWorkSpace, StartWorkSpace""#.to_owned(),
+        ..Row::new("IssueKey", "Completed").unknown_workspace("null")
+    };
     Case::new("10 keys", "actions")
         .puts([desk("ws-1", "AVAILABLE", "jdoe")])
         .call(issue(
@@ -61,6 +68,7 @@ fn actions() -> Case {
             r#""actions":["rebootworkspace","Start"]"#,
             r#""actions":["RebootWorkSpace","StartWorkSpace"],"filter":null,"destructivePerHour":null"#,
         ))
+        .call(newest(&[issued]))
         .call(act("TerminateWorkSpace", "ws-1", "helpdesk").refused("InsufficientScope"))
         .call(newest(&[refused]))
         .call(act("RebuildWorkSpace", "none", "helpdesk").refused("InsufficientScope"))
@@ -174,7 +182,32 @@ fn wrong() -> Case {
             .refused("InvalidBody")
             .error_holding(field, &[])
     };
+    let of_scopes = |scopes: &str| {
+        let body = format!(r#"{{"name":"n","scopes":[{scopes}],"destructivePerHour":2}}"#);
+        let call = call("POST admin /operator/keys").json(body);
+        call.refused("InvalidBody")
+            .error_holding("$.scopes", &["beside limits"])
+    };
+    let misspelled = |limits: &str, meant: &str| {
+        let body = format!(r#"{{"name":"n","scopes":["act"],{limits}}}"#);
+        call("POST admin /operator/keys")
+            .json(body)
+            .refused("InvalidBody")
+            .error_holding("$", &[meant])
+    };
     Case::new("10 keys", "limits that cannot be meant")
+        .call(of_scopes(r#""admin""#))
+        .call(of_scopes(r#""act","admin""#))
+        .call(of_scopes(r#""read","ingest""#))
+        .call(misspelled(
+            r#""destructivePerHours":2"#,
+            "did you mean destructivePerHour?",
+        ))
+        .call(misspelled(
+            r#""action":["Reboot"]"#,
+            "did you mean actions?",
+        ))
+        .call(misspelled(r#""colour":"red""#, "only name, expires"))
         .call(wrong(r#""actions":[]"#, "$.actions"))
         .call(wrong(r#""actions":["Reboot","Fly"]"#, "$.actions"))
         .call(wrong(r#""actions":"Reboot""#, "$.actions"))

@@ -130,7 +130,7 @@ fn issue_bodies() -> Case {
     for good in [
         r#"{"name":"n","scopes":["read"]}"#,
         r#"{"name":"o","scopes":["read"],"expires":null}"#,
-        r#"{"Name":"p","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01","other":1}"#,
+        r#"{"Name":"p","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01"}"#,
         r#"{"NAME":"q","sCoPeS":["read"]}"#,
         "{\n  \"name\": \"s\",\n  \"scopes\": [ \"read\" , \"act\" ],\n  \"expires\": null\n}",
     ] {

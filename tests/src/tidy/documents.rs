@@ -2,7 +2,7 @@
 
 use deskfleet::routes::ROUTES;
 
-use super::tree::{Source, Tree};
+use super::tree::{Source, Tree, extension_of};
 
 const DECISIONS: &str = "core/docs/decisions.md";
 /// Characters of a decision without its tests: about two sentences.
@@ -136,7 +136,7 @@ pub fn readme_commands(tree: &Tree) -> Vec<String> {
 /// A page whose commands are checked besides those of the README.
 fn is_page(path: &str) -> bool {
     path == "server-adapter/README.md"
-        || path.starts_with("server-adapter/docs/") && path.ends_with(".md")
+        || path.starts_with("server-adapter/docs/") && extension_of(path) == Some("md")
 }
 
 /// The lines of the ```` ```sh ```` blocks without prompt and comment, continuation lines joined.

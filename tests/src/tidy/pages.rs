@@ -1,6 +1,6 @@
 //! The pages: their links lead somewhere, and the tables of pages name each one of the server.
 
-use super::tree::{Source, Tree};
+use super::tree::{Source, Tree, extension_of};
 
 /// The pages of the server. Both tables name each of them.
 const PAGES: &str = "server-adapter/docs/";
@@ -9,7 +9,10 @@ const TABLES: [&str; 2] = ["README.md", "server-adapter/README.md"];
 /// Links of a document to a document or a section that is not there.
 #[must_use]
 pub fn links(tree: &Tree) -> Vec<String> {
-    let documents = tree.files.iter().filter(|file| file.path.ends_with(".md"));
+    let documents = tree
+        .files
+        .iter()
+        .filter(|file| extension_of(&file.path) == Some("md"));
     let mut violations = Vec::new();
     for document in documents {
         for (line, target) in targets(&document.text) {
@@ -36,7 +39,8 @@ pub fn page_tables(tree: &Tree) -> Vec<String> {
             .map(|(_, target)| resolved(path, target))
             .collect();
         let pages = tree.files.iter().map(|file| file.path.as_str());
-        for page in pages.filter(|page| page.starts_with(PAGES) && page.ends_with(".md")) {
+        for page in pages.filter(|page| page.starts_with(PAGES) && extension_of(page) == Some("md"))
+        {
             if !linked.iter().any(|link| link == page) {
                 violations.push(format!("{path}: does not link to {page}"));
             }
@@ -78,7 +82,7 @@ fn leads_somewhere(tree: &Tree, document: &Source, target: &str) -> bool {
     };
     let Some(file) = tree.file(&path) else {
         // Pictures and the like are not in the tree.
-        return !path.ends_with(".md") && !path.ends_with(".rs") && anchor.is_empty();
+        return !matches!(extension_of(&path), Some("md" | "rs")) && anchor.is_empty();
     };
     anchor.is_empty()
         || prose_lines(&file.text).any(|(_, line)| anchor_of(line) == Some(anchor.to_owned()))

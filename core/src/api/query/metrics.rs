@@ -25,6 +25,6 @@ pub(crate) fn text(core: &EngineCore) -> String {
         queue_records_max: core.config.limits.queue_records,
         late_and_ahead: core.late_and_ahead(),
         rejected: core.rejected(),
-        conditions: core.noted_conditions(),
+        conditions: core.noted_conditions().unwrap_or_default(),
     })
 }

@@ -35,7 +35,7 @@ impl Engine {
         if key.scopes.is_empty() {
             return Err(EngineError::invalid("scopes", "A key needs at least one scope.").into());
         }
-        key_limits::check(&key.limits).map_err(EngineError::from)?;
+        key_limits::check(&key.limits, key.scopes).map_err(EngineError::from)?;
         let (secret, hash) = self.core().new_secret()?;
         show(&secret)?;
         let by = Caller::HOST;

@@ -57,6 +57,31 @@ impl Engine {
         self.core().conditions()
     }
 
+    /// The conditions that upkeep saw last, without their subjects, and since when it has seen each; none where [`Alerts::every`] is 0. Reads no
+    /// workspace.
+    ///
+    /// # Errors
+    /// Those of a read.
+    ///
+    /// [`Alerts::every`]: crate::Alerts::every
+    pub fn noted_conditions(&self) -> Result<Vec<Condition>> {
+        self.core().noted_conditions()
+    }
+
+    /// Those of [`Self::conditions`] that make the store unready, see [`Self::ready`]. Reads no workspace. No text names a path.
+    ///
+    /// ```
+    /// let engine = deskfleet::Engine::in_memory()?;
+    /// assert!(engine.unready().is_empty());
+    /// engine.close()?;
+    /// assert_eq!(engine.unready()[0].code, "StorageUnavailable");
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn unready(&self) -> Vec<Condition> {
+        self.core().unready()
+    }
+
     /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
     pub fn simulated_actions(&self) -> impl Iterator<Item = Action> {
         self.core().config.actions.simulated()

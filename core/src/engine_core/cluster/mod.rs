@@ -21,7 +21,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BLOCK_BYTES_MAX, LOG_OVERHEAD_BYTES, LOG_READ_BYTES};
 use crate::locks::{lock, read};
 use crate::log::{Appended, EntryId, Log, LogError, LogErrorKind};
-use crate::model::WriteClass;
+use crate::model::{Condition, Severity, WriteClass};
 use crate::mutation::Outcome;
 use crate::mutation::configure::{Configure, shared_settings, take_over};
 use crate::mutation::logged::entry::EntryWriter;
@@ -42,7 +42,7 @@ use positions::PositionWaiters;
 pub(crate) struct Cluster {
     log: Box<dyn Log>,
     /// The name of this node; empty if it is not listed.
-    node: String,
+    pub(crate) node: String,
     /// Distinguishes this process from others that run under the same name.
     process: String,
     /// Locked while entries are applied.
@@ -321,6 +321,17 @@ impl EngineCore {
         Ok(differ
             .map(|(own, fleets)| (own.to_owned(), fleets.to_owned()))
             .collect())
+    }
+
+    /// The condition of a node that was started with other settings than those of the fleet.
+    pub(super) fn settings_differ(&self, now: Timestamp) -> Option<Condition> {
+        let differ = self.foreign_settings().unwrap_or_default();
+        let names = differ.iter().filter_map(|(own, _)| own.split('=').next());
+        let names: Vec<_> = names.map(|name| name.trim().to_owned()).collect();
+        let text = "This node was started with other settings than the fleet has, which hold for all nodes: set the same here, or start one node \
+                    with --configure-fleet to change them.";
+        let condition = Condition::new("SettingsDiffer", Severity::Warning, text, now);
+        (!names.is_empty()).then(|| condition.about(names.len() as u64, names))
     }
 
     /// Makes the settings of this node those of the fleet.

@@ -2,6 +2,7 @@
 
 use crate::locks::lock;
 use crate::log::{LogError, NodeReport};
+use crate::model::{Condition, Severity};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::Cluster;
@@ -76,16 +77,24 @@ impl Cluster {
     }
 
     /// Problems for the operator while this node serves.
-    pub(super) fn warning(&self, now: Timestamp) -> Option<String> {
-        self.doubled(now).or_else(|| {
+    pub(in crate::engine_core) fn warnings(&self, now: Timestamp) -> Vec<Condition> {
+        let doubled = self.doubled(now);
+        let (differed, unreported) = {
             let noticed = lock(&self.noticed);
             let differed = noticed.differed.as_ref();
             let differed = differed.filter(|(at, _)| is_shown(*at, now));
-            differed
-                .map(|(_, message)| message.clone())
-                .or_else(|| noticed.unreported.as_ref().map(|error| unreported(error)))
-                .or_else(|| self.log_warning())
-        })
+            let differed = differed.map(|(_, message)| message.clone());
+            (differed, noticed.unreported.as_deref().map(unreported))
+        };
+        let all = [
+            ("NodeNameTaken", doubled),
+            ("NodesDiffer", differed),
+            ("NodeUnreported", unreported),
+            ("LogUnsafe", self.log_warning()),
+        ];
+        let all = all.into_iter();
+        all.filter_map(|(code, text)| Some(Condition::new(code, Severity::Warning, text?, now)))
+            .collect()
     }
 
     /// Why the log may lose entries that it acknowledges.

@@ -224,9 +224,10 @@ impl EngineCore {
         }))
     }
 
-    /// Problems for the operator while this node serves.
+    /// A problem for the operator while this node serves.
     pub(crate) fn node_warning(&self) -> Option<String> {
-        self.cluster()?.warning(self.injected.clock.now())
+        let all = self.cluster()?.warnings(self.injected.clock.now());
+        all.into_iter().next().map(|condition| condition.text)
     }
 
     /// Removes a node from the list, so that trimming does not wait for it any longer.
