@@ -19,7 +19,7 @@ struct Setting {
 /// The settings that `deskfleet config` prints, in its order.
 fn printed(output: &str) -> Vec<Setting> {
     let mut settings = Vec::new();
-    let (mut section, mut texts) = ("", Vec::new());
+    let (mut section, mut texts) = ("", Vec::<&str>::new());
     for line in output.lines() {
         // Those of a webhook are comments as long as there is none.
         let (is_comment, content) = line

@@ -171,8 +171,9 @@ fn missing(tree: &Tree, command: &str) -> Vec<String> {
         let [option, value] = pair else { continue };
         let found = match *option {
             "--example" => ["core", "server-adapter"].iter().any(|package| {
-                let path = format!("{package}/examples/{value}.rs");
-                tree.file(&path).is_some()
+                let example = format!("{package}/examples/{value}");
+                let mut files = [".rs", "/main.rs"].iter();
+                files.any(|end| tree.file(&format!("{example}{end}")).is_some())
             }),
             "--bench" => tree.file(&format!("benches/benches/{value}.rs")).is_some(),
             "--test" => tree.file(&format!("tests/tests/{value}.rs")).is_some(),
