@@ -9,7 +9,7 @@ use http::Request;
 /// The documented limit of a path that takes a body.
 fn documented(path: &str) -> usize {
     match path {
-        "/api/Stats/PostProcesses" | "/query/preview" => 1024 * 1024,
+        "/api/Stats/PostProcesses" | "/query/preview" | "/operator/actions" => 1024 * 1024,
         "/operator/workspaces" | "/operator/telemetry" => 8 * 1024 * 1024,
         _ => 64 * 1024,
     }

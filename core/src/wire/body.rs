@@ -360,7 +360,8 @@ pub(crate) fn batch_body(text: &[u8]) -> Result<ActionBatchRequest, InvalidBody>
     let mut body = BatchBody::default();
     let mut workspace_ids = None;
     let mut members = [("workSpaceIds", Member::Texts(&mut workspace_ids))];
-    read_fields_and(text, &mut body, &mut members)?;
+    // A misspelled `atOnce` would begin all of them.
+    read_known_fields(text, &mut body, &mut members)?;
     let name = body.action.unwrap_or_default();
     let action = AuditAction::limitable(&name).ok_or_else(|| {
         let wording = format!(

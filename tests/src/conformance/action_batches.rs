@@ -359,7 +359,12 @@ fn wrong() -> Case {
             .refused("InvalidBody")
             .error_holding("$.workSpaceIds", &["1 to 1000"]),
     );
-    let rows: [(&str, &str, &[&str]); 8] = [
+    let rows: [(&str, &str, &[&str]); 9] = [
+        (
+            r#"{"action":"Reboot","workSpaceIds":["a"],"atonces":1}"#,
+            "$",
+            &["did you mean atOnce?"],
+        ),
         ("{}", "$.action", &["must be one of RebootWorkSpace, "]),
         (
             r#"{"action":"IssueKey","workSpaceIds":["ws-1"]}"#,
