@@ -49,11 +49,10 @@ pub fn page_tables(tree: &Tree) -> Vec<String> {
     violations
 }
 
-/// The targets of the links within the repository, each with its line. Code is left out.
+/// The targets of the links within the repository, each with its line. Blocks of code are left out.
 fn targets(text: &str) -> Vec<(usize, &str)> {
     let mut targets = Vec::new();
     for (line, text) in prose_lines(text) {
-        // A target may stand in code font only as a part of its text, so what is between backticks is kept.
         for (at, _) in text.match_indices("](") {
             let target = text.get(at + 2..).and_then(|rest| rest.split(')').next());
             let target = target.filter(|target| !target.contains("://"));
@@ -85,7 +84,7 @@ fn leads_somewhere(tree: &Tree, document: &Source, target: &str) -> bool {
         return !matches!(extension_of(&path), Some("md" | "rs")) && anchor.is_empty();
     };
     anchor.is_empty()
-        || prose_lines(&file.text).any(|(_, line)| anchor_of(line) == Some(anchor.to_owned()))
+        || prose_lines(&file.text).any(|(_, line)| anchor_of(line).as_deref() == Some(anchor))
 }
 
 /// The path from the root of a target in the document at `from`, without its anchor.
@@ -95,7 +94,9 @@ fn resolved(from: &str, target: &str) -> String {
     let path = target.split('#').next().unwrap_or(target);
     for part in path.split('/') {
         match part {
-            ".." => drop(parts.pop()),
+            ".." => {
+                parts.pop();
+            }
             "." | "" => {}
             name => parts.push(name),
         }
