@@ -87,6 +87,11 @@ fn invalid_configuration_is_wrong_usage_and_names_its_place() {
             "deskfleet.toml:2: there is no setting limits.queue_record; did you mean limits.queue_records?\n"
         );
     }
+    // To monitoring 2 means that something is critical.
+    for line in ["status", "status --nope --config /dev/null"] {
+        let output = command(place.path(), line).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{line}");
+    }
     for line in ["man", "--help", "check --config /dev/null"] {
         done(place.path(), line);
     }

@@ -339,11 +339,15 @@ pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
     read_fields_and(text, &mut body, &mut members)?;
     let workspace_ids = workspace_ids.unwrap_or_default();
     let name = body.action.unwrap_or_default();
-    let action = Action::named(&name).ok_or_else(|| {
+    let mut named = Action::named(&name);
+    if let Some(AuditAction::Lifecycle(action)) = AuditAction::limitable(&name) {
+        named = Some(action);
+    }
+    let Some(action) = named else {
         let known: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
         let wording = format!("The field action must be one of {}.", known.join(", "));
-        invalid("action", wording)
-    })?;
+        return Err(invalid("action", wording));
+    };
     if !(1..=PREVIEW_IDS_MAX).contains(&workspace_ids.len()) {
         let wording = format!("The field workSpaceIds must list 1 to {PREVIEW_IDS_MAX} ids.");
         return Err(invalid("workSpaceIds", wording));

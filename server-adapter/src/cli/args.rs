@@ -23,7 +23,7 @@ use super::texts::Shell;
     override_usage = "deskfleet [COMMAND] [OPTIONS]",
     after_help = "Without a command: serve. `deskfleet COMMAND --help` has the options and examples of a command.\n\n\
         Text for people goes to standard error, data to standard output.\n\
-        Exit codes: 0 done, 1 failed, 2 wrong usage."
+        Exit codes: 0 done, 1 failed, 2 wrong usage; those of `status` are in its help."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -82,7 +82,7 @@ pub(crate) enum Command {
     /// Prints what is wrong now, the worst first
     ///
     /// With the fleet, the store and the server: desktops that are broken or silent, actions that nobody carries out, slow logons, a full disk, an
-    /// old backup. The exit code is 2 where something is critical, 1 where there is a warning, 3 where that cannot be found out, else 0. With --url it takes a key of scope read.
+    /// old backup. The exit code is 2 where something is critical, 1 where there is a warning, 3 where that cannot be found out or an option is wrong, else 0. With --url it takes a key of scope read.
     #[command(after_help = "Example:\n  \
         deskfleet status --url http://127.0.0.1:8080 --key-file collector.key")]
     Status(StatusArgs),

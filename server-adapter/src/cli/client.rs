@@ -167,7 +167,7 @@ impl Client {
             let error = Failure::caused(format_args!("no connection to {}", self.url), &error);
             if self.url.is_tls {
                 Failure(format!(
-                    "{error}; the CAs that are trusted are those of --ca, and for --join those of --join-ca"
+                    "{error}; give the CA of its certificate with --ca FILE, of --join with --join-ca FILE"
                 ))
             } else {
                 error

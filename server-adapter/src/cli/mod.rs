@@ -61,9 +61,11 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs the command that `arguments` ask for.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let command = match args::parse(arguments) {
+    let arguments: Vec<OsString> = arguments.collect();
+    let wrong = wrong_usage(&arguments);
+    let command = match args::parse(arguments.into_iter()) {
         Ok(command) => command,
-        Err(error) => return print(&error),
+        Err(error) => return print(&error, wrong),
     };
     let loaded = command.overrides().as_ref().map(Configuration::load);
     let serves = matches!(command, Command::Serve(_));
@@ -78,7 +80,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         Err(invalid) => {
             say!("{invalid}");
-            return ExitCode::from(2);
+            return ExitCode::from(wrong);
         }
     };
     if serves {
@@ -100,12 +102,23 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     done.unwrap_or(ExitCode::FAILURE)
 }
 
+/// The exit code for what cannot be asked for. To monitoring 2 means critical, so `status` has the code of what is not known.
+fn wrong_usage(arguments: &[OsString]) -> u8 {
+    let is_command = |argument: &&OsString| !argument.as_encoded_bytes().starts_with(b"-");
+    let command = arguments.iter().skip(1).find(is_command);
+    if command.is_some_and(|command| command == "status") {
+        status::UNKNOWN
+    } else {
+        2
+    }
+}
+
 /// Prints help and version on standard output, what is wrong with the arguments on standard error.
-fn print(outcome: &clap::Error) -> ExitCode {
+fn print(outcome: &clap::Error, wrong: u8) -> ExitCode {
     let text = outcome.render().to_string();
     if outcome.use_stderr() {
         say!("{}", text.trim_end());
-        return ExitCode::from(2);
+        return ExitCode::from(wrong);
     }
     match data(text.trim_end()) {
         Ok(()) => ExitCode::SUCCESS,

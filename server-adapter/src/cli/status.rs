@@ -18,7 +18,7 @@ const WHEN_LOCKED: &str =
     "If that is a running server, ask it: --url http://HOST:PORT --key-file FILE";
 
 /// The exit code where the conditions cannot be read.
-const UNKNOWN: u8 = 3;
+pub(super) const UNKNOWN: u8 = 3;
 
 /// The options of `status`.
 #[derive(Debug, PartialEq, Eq, Args)]

@@ -18,8 +18,7 @@ fn page(rows: &[&str]) -> String {
 }
 
 fn rows() -> Case {
-    let body =
-        r#"{"action":"RebuildWorkSpace","workSpaceIds":["ws-2","ws-1","ws-0","ws-1","","WS-1"]}"#;
+    let body = r#"{"action":"Rebuild","workSpaceIds":["ws-2","ws-1","ws-0","ws-1","","WS-1"]}"#;
     let refused = r#"{"workSpaceId":"ws-2","outcome":"Refused","code":"LitigationHold","state":"STOPPED","wouldBecome":null,"simulated":true}"#;
     let accepted = r#"{"workSpaceId":"ws-1","outcome":"Accepted","code":null,"state":"AVAILABLE","wouldBecome":"REBUILDING","simulated":true}"#;
     let running = r#"{"workSpaceId":"ws-1","outcome":"Refused","code":"OperationInProgress","state":"REBUILDING","wouldBecome":null,"simulated":true}"#;
@@ -95,7 +94,7 @@ const UNREADABLE: [(&str, &str, &[&str]); 11] = [
     (r#"["StartWorkSpace",["a"],null]"#, "$", &["an object"]),
     ("{}", "$.action", &["must be one of RebootWorkSpace, "]),
     (
-        r#"{"action":"Reboot","workSpaceIds":["ws-1"]}"#,
+        r#"{"action":"Remove","workSpaceIds":["ws-1"]}"#,
         "$.action",
         &["must be one of RebootWorkSpace, "],
     ),
