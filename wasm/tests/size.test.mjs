@@ -8,8 +8,8 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 // The standard library that rustup installs is compiled for speed and is larger than one built for size, as `cargo wasm --std debian`
 // does. Its panic messages name its source files by their paths on the machine of its makers.
 const BUDGETS = {
-    stock: { gzip: 628_000, brotli: 510_000 },
-    small: { gzip: 606_000, brotli: 496_000 },
+    stock: { gzip: 646_000, brotli: 525_000 },
+    small: { gzip: 624_000, brotli: 511_000 },
 };
 
 test("module_stays_within_its_budget", (t) => {
