@@ -7,7 +7,8 @@ use bytes::Bytes;
 use deskfleet::fields::FieldValue;
 use deskfleet::routes::{Answer, ROUTES, Route};
 use deskfleet::{
-    ActionDriver, ActionRequest, Config, Engine, NewKey, Scope, Scopes, Stream, Workspace,
+    Action, ActionBatchRequest, ActionDriver, ActionRequest, Config, Engine, NewKey, Scope, Scopes,
+    Stream, Workspace,
 };
 use http::header::CONTENT_TYPE;
 use serde_json::Value;
@@ -43,6 +44,7 @@ fn attempts(route: &Route, action: u64, keys: &[String]) -> Vec<http::Request<By
         .path
         .replace("{workSpId}", workspace)
         .replace("actions/{id}", &format!("actions/{action}"))
+        .replace("batches/{id}", "batches/1")
         .replace("{id}", "7");
     let mut attempts = Vec::new();
     for key in keys {
@@ -54,11 +56,13 @@ fn attempts(route: &Route, action: u64, keys: &[String]) -> Vec<http::Request<By
             "?%zz",
         ] {
             for content_type in ["", "application/json", "text/html"] {
-                // The body that issues a key has no unknown members.
-                let good = if route.operation_id == "issueKey" {
-                    r#"{"name":"k","scopes":["read"]}"#
-                } else {
-                    r#"{"matter":"m","username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"],"provider":"p","attempt":1,"requestId":"r"}"#
+                // The first two have no unknown members.
+                let good = match route.operation_id {
+                    "issueKey" => r#"{"name":"k","scopes":["read"]}"#,
+                    "startActions" => r#"{"action":"RebootWorkSpace","workSpaceIds":["ws-1"]}"#,
+                    _ => {
+                        r#"{"matter":"m","username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"],"provider":"p","attempt":1,"requestId":"r"}"#
+                    }
                 };
                 for body in [
                     "",
@@ -115,6 +119,8 @@ fn populated(config: &Config) -> (Engine, String, String) {
     engine.put_workspaces(vec![workspace, removable]).unwrap();
     engine.place_hold("ws-1", "matter", None).unwrap();
     engine.act(ActionRequest::reboot("ws-1")).unwrap();
+    let batch = ActionBatchRequest::new(Action::Reboot, ["ws-1"]);
+    engine.start_actions(batch).unwrap();
     for stream in Stream::ALL {
         let mut record = stream.empty_record();
         let ids = record.fields().specs().iter().enumerate();

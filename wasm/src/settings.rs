@@ -63,7 +63,14 @@ impl Settings {
                     Some(number) => Value::Number(number),
                     None => Value::Other(number.to_string()),
                 },
-                Json::Null | Json::Array(_) => Value::Other(value.to_string()),
+                Json::Array(items) => {
+                    let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+                    match texts.collect() {
+                        Some(texts) => Value::List(texts),
+                        None => Value::Other(Json::Array(items).to_string()),
+                    }
+                }
+                Json::Null => Value::Other(value.to_string()),
             };
             settings::set(self, &snake_case(&name), &value).map_err(|wrong| match wrong {
                 Wrong::Name { nearest: None } => format!("there is no option {name}"),

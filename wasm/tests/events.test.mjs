@@ -22,7 +22,7 @@ test("events_yields_what_there_is_and_then_what_comes", async () => {
     await engine.putWorkspaces([desk("ws-1")]);
     const { key } = await engine.issueKey({ name: "desk", scopes: ["admin"] });
     const events = engine.events({ after: 0 });
-    assert.deepEqual((await taken(events, 2)).map(({ id, type }) => [id, type]), [[1, "import.committed"], [2, "key.issued"]]);
+    assert.deepEqual((await taken(events, 3)).map(({ id, type }) => [id, type]), [[1, "workspace.changed"], [2, "import.committed"], [3, "key.issued"]]);
 
     // By a typed call, by fetch, by handle; telemetry and a read make none.
     for (const [act, type] of [
@@ -50,14 +50,15 @@ test("events_without_a_position_begins_when_it_is_called", async () => {
     await engine.placeHold("ws-1", { matter: "Doe v. Roe" });
     assert.equal((await events.next()).value.type, "hold.placed");
     const { position } = await engine.readEvents();
-    assert.equal(position, 2);
-    assert.deepEqual((await engine.readEvents(1)).events.map(({ id }) => id), [2]);
+    assert.equal(position, 3);
+    assert.deepEqual((await engine.readEvents(2)).events.map(({ id }) => id), [3]);
     await engine.close();
 });
 
 test("every_follower_gets_every_event_once_and_a_walk_resumes", async () => {
     const engine = await opened();
-    for (let number = 0; number < 250; number += 1) await engine.putWorkspaces([desk(`ws-${number}`)]);
+    // Each has an event of its own, and one of its import.
+    for (let number = 0; number < 125; number += 1) await engine.putWorkspaces([desk(`ws-${number}`)]);
     const all = Array.from({ length: 250 }, (_, index) => index + 1);
     const ids = async (after, count) => (await taken(engine.events({ after }), count)).map(({ id }) => id);
     const [whole, rest] = await Promise.all([ids(0, 250), ids(99, 151)]);
@@ -109,7 +110,7 @@ test("event_is_yielded_only_once_the_storage_has_settled", async () => {
     assert.equal(await Promise.race([next, put, new Promise((resolve) => setTimeout(resolve, 20, "pending"))]), "pending");
     release();
     await put;
-    assert.equal((await next).value.type, "import.committed");
+    assert.equal((await next).value.type, "workspace.changed");
     settle = undefined;
     await engine.close();
 });

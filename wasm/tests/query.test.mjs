@@ -69,7 +69,7 @@ test("preview_tells_what_an_action_would_do_and_changes_nothing", async () => {
         { workSpaceId: "ws-0", outcome: "Refused", code: "WorkSpaceNotFound", state: null, wouldBecome: null, simulated: true },
     ]);
     assert.deepEqual(await engine.pendingActions(), []);
-    await assert.rejects(engine.query.preview({ action: "Reboot", workSpaceIds: ["ws-1"] }), { code: "InvalidParameter", parameter: "body" });
+    await assert.rejects(engine.query.preview({ action: "Remove", workSpaceIds: ["ws-1"] }), { code: "InvalidParameter", parameter: "body" });
     await engine.close();
 });
 

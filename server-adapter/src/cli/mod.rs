@@ -105,7 +105,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 /// The exit code for what cannot be asked for. To monitoring 2 means critical, so `status` has the code of what is not known.
 fn wrong_usage(arguments: &[OsString]) -> u8 {
     let is_command = |argument: &&OsString| !argument.as_encoded_bytes().starts_with(b"-");
-    let command = arguments.iter().skip(1).find(is_command);
+    let command = arguments.iter().find(is_command);
     if command.is_some_and(|command| command == "status") {
         status::UNKNOWN
     } else {
