@@ -43,6 +43,15 @@ fn refused(output: &Output) -> String {
     message
 }
 
+/// The old store, its queue and the positions of its webhooks are kept, and the last two are not beside the copy.
+fn assert_beside_are_kept(place: &Place, kept: &[String]) {
+    assert_eq!(kept.len(), 3, "{kept:?}");
+    for (path, addition) in kept.iter().skip(1).zip(["-queue", "-webhooks"]) {
+        assert_eq!(*path, format!("{}{addition}", kept[0]));
+        assert!(!place.file(&format!("deskfleet.redb{addition}")).exists());
+    }
+}
+
 /// The names of what a restore has kept.
 fn kept(place: &Place) -> Vec<String> {
     let names = fs::read_dir(place.path()).unwrap();
@@ -149,6 +158,7 @@ fn restore_checks_the_copy_and_keeps_old_file_owner_and_mode() {
     let mut before = done(place.path(), "export workspaces");
     assert!(before.contains("ws-after"));
 
+    fs::write(place.file("deskfleet.redb-webhooks"), "{}").unwrap();
     let output = restore();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{message}");
@@ -162,9 +172,7 @@ fn restore_checks_the_copy_and_keeps_old_file_owner_and_mode() {
         .mode();
     assert_eq!(mode & 0o777, 0o640);
     let kept = kept(&place);
-    assert_eq!(kept.len(), 2, "{kept:?}");
-    assert_eq!(kept[1], format!("{}-queue", kept[0]));
-    assert!(!place.file("deskfleet.redb-queue").exists());
+    assert_beside_are_kept(&place, &kept);
     // The old store is whole, with what was not filed.
     assert_eq!(
         done(

@@ -184,7 +184,9 @@ export interface AdviceTotalRow {
     advice: string;
     /** How many desktops have it. */
     desktops: number;
-    /** The sum of what following it saves in a month, of the desktops of which that is known; null where it is of none. */
+    /** Of how many of them it is known what following it saves: those with a price. */
+    priced: number;
+    /** The sum of what following it saves in a month, of the priced ones; null where there are none. */
     savingPerMonth: number | null;
 }
 
@@ -223,7 +225,8 @@ export type AuditAction =
     | "QueryExport"
     | "ListKeys"
     | "StartOnCopy"
-    | "RemoveTelemetry";
+    | "RemoveTelemetry"
+    | "StopBatch";
 
 /** One page of the audit, newest first. */
 export interface AuditPage {

@@ -121,6 +121,7 @@ pub(super) fn list_audit(call: &Call<'_>) -> Handled {
         requester: query.text("requester"),
         action: query.one_of("action", &AuditAction::ALL, AuditAction::as_str)?,
         result: query.one_of("result", &AuditResult::ALL, AuditResult::as_str)?,
+        batch_id: query.number("batchId")?,
         limit: query.limit()?,
         next_token: query.text("nextToken"),
     };

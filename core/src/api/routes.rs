@@ -191,7 +191,7 @@ pub static ROUTES: &[Route] = &[
     operator("completeAction", Method::Post, "/operator/actions/{id}/complete", outbox::complete, Answer::Empty).problems(&[Code::NotFound, Code::InvalidResourceState]),
     operator("failAction", Method::Post, "/operator/actions/{id}/fail", outbox::fail, Answer::Empty).body(RequestBody::ActionFailure).problems(&[Code::NotFound, Code::InvalidResourceState]),
     operator("listAudit", Method::Get, "/operator/audit", operator::list_audit, Answer::Audit).access(Scope::Audit)
-        .query(&[TIMES, &[text("workSpaceId"), text("requester"), text("action"), text("result")], PAGING]).exported().slow(),
+        .query(&[TIMES, &[text("workSpaceId"), text("requester"), text("action"), text("result"), number("batchId")], PAGING]).exported().slow(),
     operator("getStore", Method::Get, "/operator/store", operator::store, Answer::Store),
     operator("listKeys", Method::Get, "/operator/keys", operator::list_keys, Answer::Keys).audited(AuditAction::ListKeys).slow(),
     operator("issueKey", Method::Post, "/operator/keys", operator::issue_key, Answer::IssuedKey).body(RequestBody::NewKey).audited(AuditAction::IssueKey).problems(&[Code::DuplicateKeyName]),

@@ -55,8 +55,12 @@ impl Comparisons {
                 let message = format!("The column {name} is no figure; a filter of its own is.");
                 return Err(EngineError::invalid("figures", message));
             };
-            for part in text.split(',') {
-                let wanted = wanted(part, of.kind, now).ok_or_else(|| {
+            let parts: Vec<_> = text.split(',').collect();
+            for part in &parts {
+                // Nothing is both missing and something else.
+                let contradicts = *part == "null" && parts.len() > 1;
+                let wanted = wanted(part, of.kind, now).filter(|_| !contradicts);
+                let wanted = wanted.ok_or_else(|| {
                     let message = format!("The value '{text}' is not valid. {FORM}");
                     EngineError::invalid(of.name, message)
                 })?;
@@ -175,6 +179,7 @@ mod tests {
             ("cpu", "eq.80"),
             ("cpu", "gt.80,"),
             ("cpu", "GT.80"),
+            ("cpu", "lt.1,null"),
             ("lastSeen", "gt.80"),
             ("lastSeen", "ne.-1h"),
         ] {

@@ -37,11 +37,13 @@ pub enum AuditAction {
     StartOnCopy,
     /// Telemetry was removed because somebody asked for it.
     RemoveTelemetry,
+    /// A batch of actions was stopped.
+    StopBatch,
 }
 
 impl AuditAction {
     /// Every action, in the order of their numbers in the file.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Lifecycle(Action::Reboot),
         Self::Lifecycle(Action::RecoveryReboot),
         Self::Lifecycle(Action::Rebuild),
@@ -62,6 +64,7 @@ impl AuditAction {
         Self::ListKeys,
         Self::StartOnCopy,
         Self::RemoveTelemetry,
+        Self::StopBatch,
     ];
 
     /// Whether it hands something out and changes nothing.
@@ -120,6 +123,7 @@ impl AuditAction {
             Self::ListKeys => "ListKeys",
             Self::StartOnCopy => "StartOnCopy",
             Self::RemoveTelemetry => "RemoveTelemetry",
+            Self::StopBatch => "StopBatch",
         }
     }
 }

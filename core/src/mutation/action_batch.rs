@@ -109,6 +109,12 @@ impl Mutation for StopActionBatch {
         if batch.ended_at.is_none() && batch.stopped.is_none() {
             batch.stopped = Some(BatchStop::Requested);
             context.advance(&mut batch)?;
+            context.batch = Some(batch.id);
+            let mut row = context.row(AuditAction::StopBatch, &self.by, None);
+            context.batch = None;
+            let (action, waiting) = (batch.action.as_str(), batch.waiting);
+            row.set_detail(&format!("{action}, {waiting} not begun"));
+            context.write_row(row, AuditResult::Completed)?;
         }
         Ok(Ok(batch))
     }

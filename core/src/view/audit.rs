@@ -40,6 +40,8 @@ pub struct AuditQuery {
     pub action: Option<AuditAction>,
     /// Calls with this outcome, as it is now. Default all.
     pub result: Option<AuditResult>,
+    /// The actions of this batch, and its stop. Default all.
+    pub batch_id: Option<u64>,
     /// Most rows on the page, at least 1. Default 50.
     pub limit: u32,
     /// The token of the page before. Default none: the first page.
@@ -55,6 +57,7 @@ impl Default for AuditQuery {
             requester: None,
             action: None,
             result: None,
+            batch_id: None,
             limit: PAGE_ITEMS_DEFAULT.unsigned_abs(),
             next_token: None,
         }
@@ -127,7 +130,8 @@ impl AuditRows {
             return Ok(None);
         }
         let entry = current(reader, row)?;
-        Ok(wanted(entry.result).then_some(entry))
+        let is_of_batch = query.batch_id.is_none_or(|id| entry.batch_id == Some(id));
+        Ok((is_of_batch && wanted(entry.result)).then_some(entry))
     }
 }
 

@@ -13,9 +13,9 @@ use super::failure::Failure;
 use super::output::{counted, say};
 use super::store::{explain, file, must_exist, without_panics_of_redb};
 
-/// What is added to the name of a store for its other files that go with it: telemetry that is not filed, and damaged telemetry that was set
-/// aside.
-const BESIDE: [&str; 2] = ["-queue", "-damaged"];
+/// What is added to the name of a store for its other files that go with it: telemetry that is not filed, damaged telemetry that was set
+/// aside, and how far webhooks are. Events of a copy have numbers that others had, so that a receiver would take them for those.
+const BESIDE: [&str; 3] = ["-queue", "-damaged", "-webhooks"];
 
 /// Replaces the store by a checked copy of `copy`. Until the last step the store is as it was.
 pub(crate) fn run(copy: &Path, configuration: &Configuration) -> Result<(), Failure> {

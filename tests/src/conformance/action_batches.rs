@@ -185,6 +185,14 @@ fn stopped() -> Case {
         .call(start(body).gives_json(begun.replace(r#""Requested""#, "null")))
         .call(call("POST read /operator/batches/«batch»/stop").refused("InsufficientScope"))
         .call(stop().gives_json(begun))
+        .call(call("GET admin /operator/audit?batchId=1&action=StopBatch").gives_json(format!(
+            r#"{{"activities":[{{"id":"«_»","activityTime":"{NOW}","requester":"service-desk","action":"StopBatch","workSpaceId":null,"username":null,"computerName":null,"result":"Completed","previousState":null,"newState":null,"completedTime":"{NOW}","detail":"RebootWorkSpace, 1 not begun","apiKeyName":"service-desk","batchId":1,"apiKeyId":"«_»"}}],"nextToken":null,"hasMore":false}}"#
+        )))
+        .call(
+            call("GET admin /operator/audit?batchId=2")
+                .gives_json(r#"{"activities":[],"nextToken":null,"hasMore":false}"#),
+        )
+        .call(call("GET admin /operator/audit?batchId=x").refused("InvalidParameter"))
         .clock(3600)
         .maintain()
         .call(shown(&ended))

@@ -272,6 +272,7 @@ const AUDIT: &[&str] = &[
     "requester",
     "action",
     "result",
+    "batchId",
     "limit",
     "nextToken",
     "export",

@@ -164,31 +164,37 @@ fn prices() -> Case {
         .call(
             get(&format!("{fields}&advice=ne.idle&workSpId=in.ws-1,ws-3")).gives_json(of(&[dear])),
         )
-        .call(get(&format!("{fields}&advice=nothing")).gives_json(of(&[])))
+        .call(
+            get("?advice=idel")
+                .refused("InvalidParameter")
+                .error_holding("advice", &["Did you mean 'idle'?"]),
+        )
 }
 
 /// The totals are of all pages, or of what is filtered.
 fn totals() -> Case {
-    let totals = |rows_of: [(&str, u32, &str); 5]| {
-        let each = |(advice, desktops, saving): (&str, u32, &str)| {
-            format!(r#"{{"advice":"{advice}","desktops":{desktops},"savingPerMonth":{saving}}}"#)
+    let totals = |rows_of: [(&str, u32, u32, &str); 5]| {
+        let each = |(advice, desktops, priced, saving): (&str, u32, u32, &str)| {
+            format!(
+                r#"{{"advice":"{advice}","desktops":{desktops},"priced":{priced},"savingPerMonth":{saving}}}"#
+            )
         };
         let all = rows_of.map(each);
         rows(&all.each_ref().map(String::as_str))
     };
     let all = totals([
-        ("idle", 2, "35.0"),
-        ("alwaysOnCheaper", 1, "190.75"),
-        ("autoStopCheaper", 1, "5.87"),
-        ("overloaded", 0, "null"),
-        ("oversized", 1, "10.0"),
+        ("idle", 2, 1, "35.0"),
+        ("alwaysOnCheaper", 1, 1, "190.75"),
+        ("autoStopCheaper", 1, 1, "5.87"),
+        ("overloaded", 0, 0, "null"),
+        ("oversized", 1, 1, "10.0"),
     ]);
     let one = totals([
-        ("idle", 1, "null"),
-        ("alwaysOnCheaper", 0, "null"),
-        ("autoStopCheaper", 0, "null"),
-        ("overloaded", 0, "null"),
-        ("oversized", 0, "null"),
+        ("idle", 1, 0, "null"),
+        ("alwaysOnCheaper", 0, 0, "null"),
+        ("autoStopCheaper", 0, 0, "null"),
+        ("overloaded", 0, 0, "null"),
+        ("oversized", 0, 0, "null"),
     ]);
     let ask = |query: &str| get(&format!("/totals{query}"));
     priced("totals")

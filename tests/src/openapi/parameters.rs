@@ -47,6 +47,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("queryExport to", "Records of before this time, in the same forms. Default: no bound."),
     ("listAudit from", "Calls of this time or later. Default: no bound."),
     ("listAudit to", "Calls before this time. Default: no bound."),
+    ("listAudit batchId", "Number of a batch: the rows of its actions, and of its stop."),
     ("listAudit requester", "Who asked, without case."),
     ("action", "What was asked for, as the rows name it, without case."),
     ("result", "The outcome, as the rows name it, without case."),

@@ -59,7 +59,9 @@ row! {
         advice: String = "advice",
         /// How many desktops have it.
         desktops: u64 = "desktops",
-        /// The sum of what following it saves in a month, of the desktops of which that is known; null where it is of none.
+        /// Of how many of them it is known what following it saves: those with a price.
+        priced: u64 = "priced",
+        /// The sum of what following it saves in a month, of the priced ones; null where there are none.
         saving_per_month: Option<f64> = "savingPerMonth",
     }
 }
@@ -112,7 +114,7 @@ impl Ask for AdviceQuery {
         let (from, to) = query.range(now)?;
         Ok(Self {
             filter: query.filter()?,
-            advice: query.term("advice")?,
+            advice: query.term_of_names("advice", &Advice::ALL, Advice::as_str)?,
             from,
             to,
             paging: query.paging()?,
@@ -154,14 +156,15 @@ impl FleetQuery for AdviceTotalsQuery {
             ..AdviceQuery::default()
         };
         let (mut page, covered) = Page::new(&reader, &fleet.readers.config().cost, &query)?;
-        page.totals = Some([(0, None); Advice::ALL.len()]);
+        page.totals = Some([(0, 0, 0.0); Advice::ALL.len()]);
         page.walk(Matcher::new(&query.filter), None)?;
         let totals = page.totals.unwrap_or_default();
         let rows = Advice::ALL.into_iter().zip(totals);
-        let rows = rows.map(|(advice, (desktops, saving))| AdviceTotalRow {
+        let rows = rows.map(|(advice, (desktops, priced, saving))| AdviceTotalRow {
             advice: advice.as_str().to_owned(),
             desktops,
-            saving_per_month: saving.and_then(rounded),
+            priced,
+            saving_per_month: rounded(saving).filter(|_| priced > 0),
         });
         Ok(Rows {
             warnings: covered.into_warnings(),
@@ -227,8 +230,8 @@ struct Page<'r> {
     prices: Vec<Price>,
     /// The advice that is wanted; all without it.
     wanted: Option<Wanted>,
-    /// In the order of [`Advice::ALL`] how many desktops have it, and the sum of savings; then there are no rows.
-    totals: Option<[(u64, Option<f64>); Advice::ALL.len()]>,
+    /// In the order of [`Advice::ALL`] how many desktops have it, of how many a saving is known, and the sum of those; then there are no rows.
+    totals: Option<[(u64, u64, f64); Advice::ALL.len()]>,
     /// The days that are examined.
     days: RangeInclusive<u32>,
     /// Their first moment, and the first one after them that has passed.
@@ -324,13 +327,12 @@ impl<'r> Page<'r> {
         let judged = self.judged(entry, &record);
         if let Some(totals) = &mut self.totals {
             for (advice, saving) in judged.given {
-                let Some((desktops, sum)) = totals.get_mut(advice as usize) else {
+                let Some((desktops, priced, sum)) = totals.get_mut(advice as usize) else {
                     continue;
                 };
                 *desktops += 1;
-                *sum = saving
-                    .map(|saving| sum.unwrap_or_default() + saving)
-                    .or(*sum);
+                *priced += u64::from(saving.is_some());
+                *sum += saving.unwrap_or_default();
             }
             return Ok(Step::Continue(()));
         }

@@ -10,6 +10,7 @@ use crate::limits::{
     PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_IDS_MAX, TERM_VALUES_MAX,
 };
 use crate::model::Paging;
+use crate::nearest::nearest;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
 use crate::view::workspaces::WorkspaceFilter;
@@ -75,6 +76,35 @@ impl Query<'_> {
     /// The filter of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent.
     pub(crate) fn term(self, name: &'static str) -> Result<Option<Term>> {
         self.term_of(name, TERM_VALUES_MAX)
+    }
+
+    /// The same where the values are names of a closed list: a misspelled one would select nothing.
+    pub(super) fn term_of_names<T: Copy>(
+        self,
+        name: &'static str,
+        all: &[T],
+        as_str: fn(T) -> &'static str,
+    ) -> Result<Option<Term>> {
+        let term = self.term(name)?;
+        let values = match &term {
+            Some(Term::Is(value) | Term::Not(value)) => std::slice::from_ref(value),
+            Some(Term::In(values)) => values.as_slice(),
+            None => &[],
+        };
+        let is_known = |value: &&String| {
+            let mut known = all.iter().map(|known| as_str(*known));
+            known.any(|known| known.eq_ignore_ascii_case(value))
+        };
+        let unknown = values.iter().find(|value| !is_known(value));
+        if let Some(value) = unknown {
+            let names: Vec<_> = all.iter().map(|known| as_str(*known)).collect();
+            let message = match nearest(value, names.iter().copied()) {
+                Some(nearest) => format!("There is no '{value}'. Did you mean '{nearest}'?"),
+                None => format!("There is no '{value}'. Send some of {}.", names.join(", ")),
+            };
+            return Err(EngineError::invalid(name, message));
+        }
+        Ok(term)
     }
 
     /// The same with another bound of a list.
