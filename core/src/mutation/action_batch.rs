@@ -138,7 +138,7 @@ impl Context<'_, '_> {
             }
         }
         batch.count();
-        if batch.stopped.is_none() && self.is_key_ended(batch)? {
+        if batch.stopped.is_none() && batch.waiting > 0 && self.is_key_ended(batch)? {
             batch.stopped = Some(BatchStop::KeyEnded);
         }
         let mut place = 0;

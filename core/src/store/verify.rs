@@ -74,10 +74,10 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
     check.table("meta", |read, broken| {
         let mut last_batch = None;
         for is_running in [true, false] {
-            let last = action_batches::all(read, is_running)?
-                .last()
-                .map(|batch| batch.id);
-            last_batch = last_batch.max(last);
+            action_batches::each(read, is_running, &mut |batch| {
+                last_batch = last_batch.max(Some(batch.id));
+                Ok(())
+            })?;
         }
         for (sequence, last) in [
             (meta::Sequence::Audit, last_row),

@@ -223,10 +223,13 @@ pub(crate) fn batch_of(reader: &Reader, id: u64) -> Result<ActionBatch> {
 
 /// The batches of actions that run, and the newest that have ended; newest first, without their items.
 pub(crate) fn batches(reader: &Reader) -> Result<Vec<ActionBatch>> {
-    let mut all = stored::all(&reader.snapshot, true)?;
-    all.extend(stored::all(&reader.snapshot, false)?);
-    for batch in &mut all {
-        batch.items = Vec::new();
+    let mut all: Vec<ActionBatch> = Vec::new();
+    for is_running in [true, false] {
+        stored::each(&reader.snapshot, is_running, &mut |mut batch| {
+            batch.items = Vec::new();
+            all.push(batch);
+            Ok(())
+        })?;
     }
     let newest_first = sorted_by_key(all.len(), |row| all.get(row).map(|batch| Reverse(batch.id)));
     let row = |row: u32| all.get(row as usize).cloned();

@@ -34,7 +34,7 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
 /// The batches of actions that can go on: of which an action has ended, or that may begin another one.
 pub(crate) fn batches_to_advance(reader: &Reader) -> Result<Vec<u64>> {
     let mut ids = Vec::new();
-    for batch in action_batches::all(&reader.snapshot, true)? {
+    action_batches::each(&reader.snapshot, true, &mut |batch| {
         let mut can_go_on = batch.can_begin();
         for item in &batch.items {
             if let (Some(AuditResult::Accepted), Some(id)) = (item.result, item.action_id) {
@@ -44,7 +44,8 @@ pub(crate) fn batches_to_advance(reader: &Reader) -> Result<Vec<u64>> {
         if can_go_on {
             ids.push(batch.id);
         }
-    }
+        Ok(())
+    })?;
     Ok(ids)
 }
 

@@ -41,8 +41,7 @@ pub(crate) fn remove_ended(tables: &Tables<'_>, id: u64) -> Result<()> {
     Ok(())
 }
 
-/// Visits the batches that run, or those that have ended, oldest first.
-pub(crate) fn scan(
+fn scan(
     read: &impl Read,
     is_running: bool,
     visit: &mut dyn FnMut(u64, &[u8]) -> Result<Step>,
@@ -57,14 +56,16 @@ pub(crate) fn scan(
     })
 }
 
-/// The batches that run, or those that have ended, oldest first.
-pub(crate) fn all(read: &impl Read, is_running: bool) -> Result<Vec<ActionBatch>> {
-    let mut all = Vec::new();
+/// Visits the batches that run, or those that have ended, oldest first: one is in memory at a time.
+pub(crate) fn each(
+    read: &impl Read,
+    is_running: bool,
+    visit: &mut dyn FnMut(ActionBatch) -> Result<()>,
+) -> Result<()> {
     scan(read, is_running, &mut |id, value| {
-        all.push(decode(id, value)?);
+        visit(decode(id, value)?)?;
         Ok(Step::Continue(()))
-    })?;
-    Ok(all)
+    })
 }
 
 /// The numbers of the batches that run, or of those that have ended, oldest first.
