@@ -27,7 +27,7 @@ pub const PREVIEW_IDS_MAX: usize = 1000;
 pub const IMPORT_EVENTS_MAX: usize = 100;
 /// Workspaces of one batch of actions.
 pub const BATCH_IDS_MAX: usize = 1000;
-/// Batches of actions that run at once; a further one is refused.
+/// Batches of actions that have desktops waiting; a further batch is refused.
 pub const BATCHES_RUNNING_MAX: usize = 20;
 /// Batches of actions that are kept after their end; the oldest go first.
 pub const BATCHES_ENDED_MAX: usize = 100;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::limits::BATCH_IDS_MAX;
+use crate::limits::{BATCH_IDS_MAX, TEXT_MAX, WORKSPACE_ID_MAX};
 use crate::model::{ActionBatchRequest, AuditAction};
 
 use super::key_limits::action_names;
-use super::validation::Violation;
+use super::validation::{Violation, too_long};
 
 /// Checks a batch that is to be started.
 pub(crate) fn check(request: &ActionBatchRequest) -> Result<(), Violation> {
@@ -24,6 +24,15 @@ pub(crate) fn check(request: &ActionBatchRequest) -> Result<(), Violation> {
     if different.len() < ids.len() || ids.iter().any(String::is_empty) {
         let message = "The field workSpaceIds must list each id once, and no empty one.";
         return violation("workSpaceIds", message.to_owned());
+    }
+    if ids.iter().any(|id| id.chars().count() > WORKSPACE_ID_MAX) {
+        let message = format!("An id has at most {WORKSPACE_ID_MAX} characters.");
+        return violation("workSpaceIds", message);
+    }
+    if let Some(compute_type) = &request.compute_type
+        && compute_type.chars().count() > TEXT_MAX
+    {
+        return violation("computeType", too_long("computeType", TEXT_MAX));
     }
     for (field, value) in [
         ("atOnce", request.at_once),

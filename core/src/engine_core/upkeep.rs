@@ -227,8 +227,8 @@ impl EngineCore {
             done => done,
         };
         unless_refused(self.settle_due(go_on))?;
-        unless_refused(self.advance_batches(go_on))?;
-        // A failure to file does not stop the other steps.
+        let advanced = self.advance_batches(go_on);
+        // A failure of these does not stop the other steps.
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
         unless_refused(self.remove_filed())?;
@@ -241,7 +241,7 @@ impl EngineCore {
         } else if self.has_space_for_segments() && !self.store.is_read_only() {
             unless_refused(self.store.make_segments_ready())?;
         }
-        filed.and(refused)
+        filed.and(advanced).and(refused)
     }
 
     /// Ends due actions.

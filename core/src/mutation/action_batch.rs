@@ -1,8 +1,8 @@
 //! Batches of actions: starting one, going on as its actions end, stopping it.
 
-use crate::domain::{key_limits, keys as key_rules, lifecycle};
+use crate::domain::{key_limits, keys as key_rules, lifecycle, validation};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::{BATCHES_ENDED_MAX, BATCHES_RUNNING_MAX};
+use crate::limits::{BATCHES_ENDED_MAX, BATCHES_RUNNING_MAX, MAINTENANCE_ROWS_MAX};
 use crate::model::{
     ActionBatch, ActionBatchRequest, ActionRequest, AuditAction, AuditResult, BatchItem, BatchStop,
 };
@@ -37,7 +37,13 @@ impl Mutation for StartActionBatch {
         if let Err(error) = allowed.and_then(|()| compute_type(&request)) {
             return context.refused(row, error);
         }
-        if action_batches::ids(context.tables, true)?.len() >= BATCHES_RUNNING_MAX {
+        // Batches of which all have begun are bounded by their desktops.
+        let mut going_on = 0;
+        action_batches::each(context.tables, true, &mut |batch| {
+            going_on += usize::from(batch.stopped.is_none() && batch.waiting > 0);
+            Ok(())
+        })?;
+        if going_on >= BATCHES_RUNNING_MAX {
             let message = format!(
                 "{BATCHES_RUNNING_MAX} batches of actions run already; wait until one has ended, or stop one."
             );
@@ -54,7 +60,11 @@ impl Mutation for StartActionBatch {
             id: meta::next(context.tables, meta::Sequence::Batch)?,
             action: request.action,
             compute_type: request.compute_type,
-            requester: request.requester.filter(|text| !text.is_empty()),
+            requester: request
+                .requester
+                .as_deref()
+                .filter(|text| !text.is_empty())
+                .map(validation::requester),
             api_key_name,
             api_key_id,
             at_once: request.at_once.unwrap_or(u32::MAX),
@@ -141,7 +151,7 @@ impl Context<'_, '_> {
         if batch.stopped.is_none() && batch.waiting > 0 && self.is_key_ended(batch)? {
             batch.stopped = Some(BatchStop::KeyEnded);
         }
-        let mut place = 0;
+        let (mut place, mut begun) = (0, 0);
         loop {
             let is_over = batch
                 .stop_after_failures
@@ -149,7 +159,8 @@ impl Context<'_, '_> {
             if is_over && batch.waiting > 0 {
                 batch.stopped = batch.stopped.or(Some(BatchStop::Failures));
             }
-            if !batch.can_begin() {
+            // The other ones begin in the next step: the writer waits for this one.
+            if !batch.can_begin() || begun == MAINTENANCE_ROWS_MAX {
                 break;
             }
             let Some(item) = batch.items.get(place) else {
@@ -157,6 +168,7 @@ impl Context<'_, '_> {
             };
             if item.result.is_none() {
                 self.begin(batch, place)?;
+                begun += 1;
             }
             place += 1;
         }

@@ -179,6 +179,8 @@ impl Context<'_, '_> {
                     .api_key_name
                     .clone()
                     .unwrap_or_else(|| HOST_NAME.to_owned());
+                // With it each batch would have a row of its own.
+                entry.batch_id = None;
                 if let (AuditResult::Refused, Some(detail)) = (result, &mut entry.detail) {
                     detail.truncate(detail.find(CODE_END).unwrap_or(detail.len()));
                 }

@@ -63,7 +63,7 @@ function Kinds({ rows, warnings, of, asked }) {
     return html`<${Warnings} warnings=${warnings} />
         ${
             rows.some(({ savingPerMonth }) => savingPerMonth !== null)
-                ? html`<p><b>${decimal(sum, 2)}</b> a month would be saved by all of it, by the prices of the server. Advice about one desktop may overlap.</p>`
+                ? html`<p>At most <b>${decimal(sum, 2)}</b> a month would be saved by all of it, by the prices of the server: advice of two kinds about one desktop overlaps.</p>`
                 : html`<p class="note">With prices in the configuration of the server (<code>cost.prices</code>) this page says what is saved.</p>`
         }
         <div class="row" role="group" aria-label="Kinds of advice">

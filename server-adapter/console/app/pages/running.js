@@ -10,7 +10,7 @@ import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
-import { may } from "../session.js";
+import { may, mayStart } from "../session.js";
 import { notify } from "../shell/notices.js";
 import { html, useState } from "../vendor/preact.js";
 
@@ -51,7 +51,7 @@ function Batches() {
         { name: "requester", title: "Requested by", show: ({ requester, apiKeyName }) => html`<${Text} text=${requester ?? apiKeyName ?? "host"} />` },
         { name: "startedAt", title: "Since", show: ({ startedAt }) => html`${ago(startedAt, now)} <span class="note">${time(startedAt)}</span>` },
         { name: "waiting", title: "Progress", fixed: true, show: ({ succeeded, running, waiting, failed, stopped }) => `${succeeded} done, ${running} running, ${waiting} ${stopped === null ? "waiting" : "not begun"}, ${failed} failed${stopped === null ? "" : `; ${STOPPED[stopped] ?? stopped}`}` },
-        { name: "stop", title: "Stop", fixed: true, unsaved: true, show: (batch) => may("act") && batch.stopped === null && batch.waiting > 0 && html`<button type="button" onClick=${() => void stop(batch)}>Stop</button>` },
+        { name: "stop", title: "Stop", fixed: true, unsaved: true, show: (batch) => mayStart(batch.action) && batch.stopped === null && batch.waiting > 0 && html`<button type="button" onClick=${() => void stop(batch)}>Stop</button>` },
     ];
     return html`<${Problem} error=${error} /><${DataTable} caption="Running batches" file="batches" columns=${columns} rows=${rows} rowKey=${(/** @type {Batch} */ { batchId }) => batchId} />`;
 }

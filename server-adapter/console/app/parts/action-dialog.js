@@ -94,8 +94,9 @@ function Steps({ action, ids }) {
         if (running.value !== null) return;
         left.current.abort();
         left.current = new AbortController();
-        stop.current = new AbortController();
-        running.value = stop.current;
+        const controller = new AbortController();
+        stop.current = controller;
+        running.value = controller;
         setPace(given);
         let told = false;
         await run(action.name, chosen, { requester: requester.value, computeType: type, ...given }, { stop: stop.current.signal, left: left.current.signal }, (now) => {
@@ -107,6 +108,8 @@ function Steps({ action, ids }) {
             const accepted = now.outcomes.filter(({ outcome }) => outcome === "Accepted" || outcome === "Completed").length;
             notify(`${action.title}: ${count(accepted)} of ${desktops(now.outcomes.length)} accepted.`, accepted === now.outcomes.length ? "good" : "bad");
         });
+        // Also where nobody follows it any more.
+        if (running.value === controller) running.value = null;
     };
     if (progress !== undefined) return html`<${Results} action=${action} progress=${progress} stop=${() => stop.current.abort()} begin=${(/** @type {string[]} */ chosen) => void begin(chosen, pace)} />`;
     return html`<p>${action.note}</p>
@@ -168,7 +171,7 @@ function Results({ action, progress: { outcomes, waiting, sending, over }, stop,
     const stops = sending || waiting > 0;
     useEffect(() => button.current?.focus(), [stops]);
     const save = () => download(`${action.name}.csv`, csv(["workSpaceId", "outcome", "code", "message"], outcomes));
-    return html`${!over && html`<p id=${label}>${count(ended.length)} of ${desktops(outcomes.length)} ended${failed.length > 0 && `, ${count(failed.length)} of them not as intended`}${!sending && ". It goes on when this is closed."}</p><progress aria-labelledby=${label} max=${outcomes.length} value=${ended.length}></progress>`}
+    return html`${!over && html`<p id=${label}>${count(ended.length)} of ${desktops(outcomes.length)} ended${failed.length > 0 && `, ${count(failed.length)} of them not as intended`}${!sending && (session.value?.own ? ". It goes on when this is closed, until you sign out." : ". It goes on when this is closed.")}</p><progress aria-labelledby=${label} max=${outcomes.length} value=${ended.length}></progress>`}
         <${Groups} action=${action} outcomes=${outcomes} />
         <div class="dialog-actions">
             ${stops && html`<button key="stop" ref=${button} type="button" onClick=${stop}>Stop</button>`}

@@ -29,7 +29,7 @@ const OUTCOMES = {
     Completed: ["good", "✓", "done"],
     Failed: ["bad", "✖", "failed"],
     Cancelled: ["warn", "△", "cancelled"],
-    Throttled: ["warn", "△", "above the rate of the key"],
+    Throttled: ["warn", "△", "refused for now: the key's number of an hour is reached, or too many batches wait"],
     NoChange: ["off", "○", "without a need for it: nothing changes"],
     LitigationHold: ["care", "▣", "on litigation hold"],
     OperationInProgress: ["busy", "◔", "with an action in progress"],
@@ -127,26 +127,27 @@ export async function run(action, ids, { computeType, ...more }, { stop, left },
         if (left.aborted) return;
         const { sending, waiting, over } = tell();
         if (over) return;
-        try {
-            if (sending && waiting === 0) {
-                const workSpaceIds = ids.slice(sent, sent + BATCH_MAX);
+        if (sending && waiting === 0) {
+            const workSpaceIds = ids.slice(sent, sent + BATCH_MAX);
+            try {
                 batches.push(await send("POST", "/operator/actions", {}, { action, workSpaceIds, ...(computeType === "" ? {} : { computeType }), ...more }));
-                sent += workSpaceIds.length;
-                continue;
+            } catch (error) {
+                const { code = "Unknown", message } = /** @type {import("../api.js").ApiError} */ (error);
+                refused = workSpaceIds.map((workSpaceId) => ({ workSpaceId, outcome: "Refused", code, message }));
             }
-            await pause(POLL_MS, left, ...(waiting > 0 ? [stop] : []));
-            for (const [at, { batchId, endedAt, waiting, stopped }] of batches.entries()) {
-                if (endedAt !== null) continue;
+            sent += workSpaceIds.length;
+            continue;
+        }
+        await pause(POLL_MS, left, ...(waiting > 0 ? [stop] : []));
+        for (const [at, { batchId, endedAt, waiting, stopped }] of batches.entries()) {
+            if (endedAt !== null || left.aborted) continue;
+            try {
                 if (stop.aborted && waiting > 0 && stopped === null) batches[at] = await send("POST", `/operator/batches/${batchId}/stop`);
                 else batches[at] = await get(`/operator/batches/${batchId}`, {}, left);
+            } catch (error) {
+                // It runs without this page, and is asked for again, unless the server keeps it no longer.
+                if (/** @type {any} */ (error).code === "NotFound") return;
             }
-        } catch (error) {
-            const { code = "Unknown", message } = /** @type {import("../api.js").ApiError} */ (error);
-            // While they run the server is asked again, unless it keeps them no longer.
-            if (left.aborted || code === "NotFound") return;
-            if (sent === ids.length) continue;
-            refused = ids.slice(sent, sent + BATCH_MAX).map((workSpaceId) => ({ workSpaceId, outcome: "Refused", code, message }));
-            sent += refused.length;
         }
     }
 }
