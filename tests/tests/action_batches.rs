@@ -105,3 +105,19 @@ fn request_out_of_bounds_is_refused_and_starts_nothing() {
     assert!(engine.action_batches().unwrap().is_empty());
     assert!(engine.pending_actions().unwrap().is_empty());
 }
+
+/// Above the bound of rows that change nothing, refusals of batches share one as those of single actions do.
+#[test]
+fn refusals_of_many_batches_share_audit_rows() {
+    let engine = in_memory();
+    for number in 0..150 {
+        let request = ActionBatchRequest::new(Action::Reboot, [format!("ws-{number}")]);
+        engine.start_actions(request).unwrap();
+    }
+    let rows = engine.admin_activity(1000).unwrap();
+    assert_eq!(
+        rows.len(),
+        101,
+        "100 of their own, and one that counts the others"
+    );
+}
