@@ -271,21 +271,11 @@ fn in_server(tree: &Tree, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> Tree {
-        Tree {
-            files: files
-                .iter()
-                .map(|(path, text)| Source::planted(path, text))
-                .collect(),
-            top_level: Vec::new(),
-        }
-    }
-
     #[test]
     fn a_planted_decision_without_its_test_is_caught() {
         let count = |text: &str| {
             let text = format!("# Decisions\n\nAn introduction.\n\n## Paths\n\n{text}\n");
-            decisions(&tree(&[
+            decisions(&Tree::planted(&[
                 (DECISIONS, &text),
                 ("tests/tests/a.rs", "fn paths_are_case_blind() {}"),
                 (
@@ -319,7 +309,7 @@ mod tests {
         let count = |text: &str| {
             let text = format!("## Paths\n\n{text}\n");
             let test = ("tests/tests/a.rs", "fn t() {}");
-            decisions(&tree(&[(DECISIONS, &text), test])).len()
+            decisions(&Tree::planted(&[(DECISIONS, &text), test])).len()
         };
         let decision = "**Case** is `a`.\n`t`,\n`t`";
         assert_eq!(count(decision), 0);
@@ -343,7 +333,7 @@ mod tests {
             let text = format!("{good}```sh\n{line}\n```\n");
             let server = (ARGUMENTS, "enum Command {\n    Import(A),\n}\n");
             let aliases = (CARGO_CONFIG, "[alias]\nsuite = \"run\"\n");
-            readme_commands(&tree(&[
+            readme_commands(&Tree::planted(&[
                 (README, &text),
                 server,
                 aliases,
@@ -365,6 +355,9 @@ mod tests {
         );
         assert_eq!(count("curl \"$URL/api/Stats/queue/length\""), 1);
         assert_eq!(count(".ci/walk"), 1);
-        assert_eq!(readme_commands(&tree(&[(README, "nothing")])).len(), 3);
+        assert_eq!(
+            readme_commands(&Tree::planted(&[(README, "nothing")])).len(),
+            3
+        );
     }
 }

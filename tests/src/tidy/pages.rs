@@ -119,22 +119,12 @@ fn anchor_of(line: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> Tree {
-        Tree {
-            files: files
-                .iter()
-                .map(|(path, text)| Source::planted(path, text))
-                .collect(),
-            top_level: Vec::new(),
-        }
-    }
-
     #[test]
     fn a_planted_link_to_nothing_is_caught() {
         let count = |link: &str| {
             let page = format!("# A page\n\n[text]({link})\n");
             let other = "# Other\n\n## `keys` and `/readyz`, both\n\n```sh\n# no heading\n```\n";
-            links(&tree(&[("docs/a.md", &page), ("b.md", other)])).len()
+            links(&Tree::planted(&[("docs/a.md", &page), ("b.md", other)])).len()
         };
         for good in [
             "../b.md",
@@ -162,13 +152,13 @@ mod tests {
         let root = "[keys](server-adapter/docs/keys.md#limits)";
         let table = ("server-adapter/README.md", "[keys](docs/keys.md)");
         assert_eq!(
-            page_tables(&tree(&[page, ("README.md", root), table])).len(),
+            page_tables(&Tree::planted(&[page, ("README.md", root), table])).len(),
             0
         );
         assert_eq!(
-            page_tables(&tree(&[page, ("README.md", ""), table])).len(),
+            page_tables(&Tree::planted(&[page, ("README.md", ""), table])).len(),
             1
         );
-        assert_eq!(page_tables(&tree(&[page])).len(), 2);
+        assert_eq!(page_tables(&Tree::planted(&[page])).len(), 2);
     }
 }

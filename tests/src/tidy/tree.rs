@@ -63,6 +63,16 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// A tree that stands only in a test: paths with their texts.
+    #[must_use]
+    pub fn planted(files: &[(&str, &str)]) -> Self {
+        let planted = |(path, text): &(&str, &str)| Source::planted(path, text);
+        Self {
+            files: files.iter().map(planted).collect(),
+            top_level: Vec::new(),
+        }
+    }
+
     /// Reads the repository this crate belongs to.
     ///
     /// # Errors
