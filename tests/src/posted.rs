@@ -64,7 +64,7 @@ pub fn sent<R: Clone + std::fmt::Debug + 'static>(
     })
 }
 
-/// A moment of the last three days.
+/// A moment of the last three days before now, which is not in a range that ends now.
 pub fn ago() -> impl Strategy<Value = Timestamp> {
-    (0..3 * DAY).prop_map(|seconds| now().plus_seconds(-seconds))
+    (1..3 * DAY).prop_map(|seconds| now().plus_seconds(-seconds))
 }
