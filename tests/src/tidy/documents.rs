@@ -11,7 +11,9 @@ const README: &str = "README.md";
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 const ARGUMENTS: &str = "server-adapter/src/cli/args.rs";
 /// The commands of cargo itself that the README shows; others are aliases.
-const CARGO: [&str; 7] = ["run", "test", "bench", "build", "check", "fuzz", "install"];
+const CARGO: [&str; 8] = [
+    "run", "test", "bench", "build", "check", "deb", "fuzz", "install",
+];
 
 /// Decisions that do not name an existing test function, and other text in the sections of the page. A decision is a paragraph with
 /// one bold lead, and its last sentence ends before a new line that has its tests.
@@ -135,7 +137,7 @@ pub fn readme_commands(tree: &Tree) -> Vec<String> {
 
 /// A page whose commands are checked besides those of the README.
 fn is_page(path: &str) -> bool {
-    path == "server-adapter/README.md"
+    matches!(path, "RELEASING.md" | "server-adapter/README.md")
         || path.starts_with("server-adapter/docs/") && extension_of(path) == Some("md")
 }
 

@@ -18,6 +18,7 @@ pub const TOP_LEVEL: &[&str] = &[
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "RELEASING.md",
     "benches",
     "core",
     "fuzz",
