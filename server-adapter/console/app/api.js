@@ -13,10 +13,10 @@ const WAIT_MAX_S = 5;
 /** What a person can do about a refusal, by its code. */
 const ADVICE = {
     InvalidApiKey: "The key was revoked or has expired. Sign in again.",
-    InsufficientScope: "The key may not do this. Sign in with a key that has the scope it needs.",
+    InsufficientScope: "This key lacks the permission. Sign in with a key that has it.",
     Throttled: "Wait a moment, then try again.",
     ServerBusy: "Wait a moment, then try again.",
-    QueueFull: "Telemetry waits to be filed. Try again in a few seconds.",
+    QueueFull: "Telemetry is still being processed. Try again in a few seconds.",
     LowDisk: "The disk of the server is nearly full: free some space, then try again.",
     StorageUnavailable: "The store cannot be read or written. See the log of the server.",
     LitigationHold: "Release the hold first, on the desktop's page.",
@@ -94,7 +94,7 @@ export async function request(method, path, { query, json, body, type, accept, s
     for (let attempt = 1; ; attempt++) {
         const response = await transport.fetch(address(path, query), init).catch((error) => {
             if (signal?.aborted) throw signal.reason?.name === "TimeoutError" ? new ApiError(0, "Offline", "The fleet takes too long to respond.") : error;
-            throw new ApiError(0, "Offline", "The fleet does not respond.");
+            throw new ApiError(0, "Offline", "Cannot reach the server.");
         });
         if (response.ok) return response;
         const failure = await failureOf(response);

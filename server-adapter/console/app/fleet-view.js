@@ -5,10 +5,33 @@ import { folded } from "./columns.js";
 
 /** @typedef {import("./columns.js").Order} Order */
 
-/** Fields that are filtered as the interface does: `A`, `in.A,B` or `ne.A`, without case. */
 /** Figures that stand at the newest statistics. */
-const CURRENT = ["cpu", "memory", "rootVolume", "userVolume", "uptimeSeconds"];
-export const TERMS = /** @type {const} */ (["state", "region", "runningMode", "computeTypeName", "onHold"]);
+const CURRENT = /** @type {const} */ (["cpu", "memory", "rootVolume", "userVolume", "uptimeSeconds"]);
+/** Fields that are filtered as the interface does: `A`, `in.A,B` or `ne.A`, without case. */
+const NAMES = /** @type {const} */ (["state", "region", "runningMode", "computeTypeName", "onHold"]);
+const TEXTS = /** @type {const} */ (["workSpId", "username"]);
+/** Fields that are filtered by bounds, such as `gt.80`, `lt.-1h` or `null`. */
+const MEASURES = /** @type {const} */ (["lastSeen", ...CURRENT]);
+/** Members of the query that filter. */
+export const TERMS = [...NAMES, ...TEXTS, ...MEASURES];
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/**
+ * What bounds ask for, all of which must hold; what is not understood holds for nothing, as it is refused by the interface.
+ * @param {string} term @param {number} now what times before now count from @returns {(value: number) => boolean} a value that is not a number is none
+ */
+export function bound(term, now) {
+    const tests = term.split(",").map((part) => {
+        if (part === "null") return Number.isNaN;
+        if (part === "ne.null") return (/** @type {number} */ value) => !Number.isNaN(value);
+        const [, by, text = ""] = /^(gt|ge|lt|le)\.(.+)$/.exec(part) ?? [];
+        const before = /^-(\d+)([mhd])$/.exec(text);
+        const limit = before ? now - Number(before[1]) * UNITS[/** @type {"m"} */ (before[2])] : /^\d{4}-/.test(text) ? Date.parse(text) : Number(text);
+        return (/** @type {number} */ value) => (by === "gt" ? value > limit : by === "ge" ? value >= limit : by === "lt" ? value < limit : by === "le" && value <= limit);
+    });
+    return (value) => tests.every((test) => test(value));
+}
 
 /** What a term asks for. @param {string} term */
 export function termValues(term) {
@@ -28,15 +51,23 @@ export class FleetView {
     /** @type {Order} */
     #order = () => 0;
     #sort = "";
+    /** @type {ReadonlySet<string> | undefined} */
+    #within;
 
     /** @param {import("./fleet.js").Fleet} fleet */
     constructor(fleet) {
         this.#fleet = fleet;
     }
 
-    /** Filters and sorts all. @param {Record<string, string | undefined>} wanted `q` and the terms @param {string} sort a field, with `-` before it for the greatest first */
-    set(wanted, sort) {
+    /**
+     * Filters and sorts all.
+     * @param {Record<string, string | undefined>} wanted `q` and the terms
+     * @param {string} sort a field, with `-` before it for the greatest first
+     * @param {ReadonlySet<string>} [within] the only ids that are wanted
+     */
+    set(wanted, sort, within) {
         this.#wanted = wanted;
+        this.#within = within;
         this.#sort = sort;
         this.#orderNow();
         const accepted = this.#accepted();
@@ -64,7 +95,7 @@ export class FleetView {
         // Figures of the past come after those of now, as the server sorts them.
         const { values } = this.#fleet.columns.asOf;
         const past = (/** @type {number} */ row) => Number(!Number.isNaN(values[row]));
-        this.#order = CURRENT.includes(name) ? (one, other) => past(one) - past(other) || order(one, other) : order;
+        this.#order = CURRENT.some((each) => each === name) ? (one, other) => past(one) - past(other) || order(one, other) : order;
     }
 
     /** 1 for each row that the filter accepts. */
@@ -74,12 +105,14 @@ export class FleetView {
         const ids = columns.workSpId.values;
         const part = folded(this.#wanted.q ?? "");
         const texts = [columns.workSpId.folded, columns.computerName.folded, columns.username.folded];
-        const terms = TERMS.filter((field) => this.#wanted[field]).map((field) => this.#term(field));
+        const terms = NAMES.filter((field) => this.#wanted[field]).map((field) => this.#term(field));
+        const tests = [...TEXTS.filter((field) => this.#wanted[field]).map((field) => this.#text(field)), ...MEASURES.filter((field) => this.#wanted[field]).map((field) => this.#bound(field))];
         const [state, others] = [terms.find(({ field }) => field === "state"), terms.filter(({ field }) => field !== "state")];
         const { names, numbers } = columns.state;
         const counts = new Uint32Array(names.length);
         for (let row = 0; row < rows; row++) {
             if (ids[row] === null || !others.every(({ numbers, wanted }) => wanted[numbers[row]])) continue;
+            if (!tests.every((test) => test(row)) || this.#within?.has(/** @type {string} */ (ids[row])) === false) continue;
             if (part !== "" && !texts.some((column) => column[row].includes(part))) continue;
             counts[numbers[row]]++;
             if (state === undefined || state.wanted[numbers[row]]) accepted[row] = 1;
@@ -92,11 +125,27 @@ export class FleetView {
         return accepted;
     }
 
-    /** Which of the column's names a term accepts. @param {typeof TERMS[number]} field */
+    /** Which of the column's names a term accepts. @param {typeof NAMES[number]} field */
     #term(field) {
         const { names, numbers } = this.#fleet.columns[field];
         const { not, values } = termValues(/** @type {string} */ (this.#wanted[field]));
         return { field, numbers, wanted: names.map((name) => (name !== null && values.has(folded(String(name)))) !== not) };
+    }
+
+    /** @param {typeof TEXTS[number]} field @returns {(row: number) => boolean} */
+    #text(field) {
+        const { values: texts, folded: forms } = this.#fleet.columns[field];
+        const { not, values } = termValues(/** @type {string} */ (this.#wanted[field]));
+        return (row) => (texts[row] !== null && values.has(forms[row])) !== not;
+    }
+
+    /** @param {typeof MEASURES[number]} field @returns {(row: number) => boolean} */
+    #bound(field) {
+        const { values } = this.#fleet.columns[field];
+        const past = this.#fleet.columns.asOf.values;
+        const test = bound(/** @type {string} */ (this.#wanted[field]), Date.now());
+        // A figure of the past counts as none.
+        return field === "lastSeen" ? (row) => test(values[row]) : (row) => test(Number.isNaN(past[row]) ? values[row] : Number.NaN);
     }
 }
 

@@ -60,7 +60,7 @@ function dated(options) {
     const name = JSON.stringify(options) + utc.value;
     let format = formats.get(name);
     if (format === undefined) {
-        format = new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...options, ...(utc.value ? { timeZone: "UTC" } : {}) });
+        format = new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...(utc.value ? { timeZone: "UTC" } : {}), ...options });
         formats.set(name, format);
     }
     return format;
@@ -79,6 +79,11 @@ export const time = (at) => timeAs({ year: "numeric", month: "short", day: "2-di
 export const clock = (at) => timeAs({ hour: "2-digit", minute: "2-digit" }, at);
 /** @param {MaybeText | number | Date} at */
 export const day = (at) => timeAs({ month: "short", day: "2-digit" }, at);
+/** A day of UTC, whatever the zone in which times are shown. @param {MaybeText | number | Date} at */
+export const utcDay = (at) => timeAs({ month: "short", day: "2-digit", timeZone: "UTC" }, at);
+
+/** A time of UTC, whatever the zone in which times are shown. @param {MaybeText} at */
+export const utcTime = (at) => timeAs({ month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }, at).replace(",", "");
 
 /** How long ago a time is, such as `5 min ago`. @param {MaybeText} at @param {number} now */
 export function ago(at, now) {

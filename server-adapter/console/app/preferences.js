@@ -31,8 +31,8 @@ export const letterKeys = kept("letterKeys", true);
 export const requester = kept("requester", "");
 /** Whether times are shown in UTC and not in this browser's zone. */
 export const utc = kept("utc", false);
-/** Columns of the desktops that are not shown. */
-export const desktopColumns = kept("desktopColumns", /** @type {string[]} */ ([]));
+/** Columns of the desktops that are not shown: by default those that do not fit into 1440 pixels. */
+export const hiddenColumns = kept("hiddenColumns", ["onHold", "runningMode", "computeTypeName", "region", "rootVolume", "userVolume", "uptimeSeconds"]);
 
 effect(() => {
     document.documentElement.dataset.theme = theme.value;

@@ -26,13 +26,21 @@ async function tabTo(page, accepts, ...given) {
 }
 const isButton = (element, text) => element.tagName === "BUTTON" && element.textContent.trim().startsWith(text);
 
+/** Chooses from the menu of actions by the keys. */
+async function choose(page, text) {
+    await tabTo(page, isButton, "More actions");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement.closest(".menu-list"));
+    while (!(await page.evaluate((text) => document.activeElement.textContent.startsWith(text), text))) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+}
+
 consoleTest("hold_placed_by_keyboard_shows_at_once_refuses_terminate_and_is_released", async ({ page, load, show, request, passesAxe }) => {
     await load([DESKTOP]);
     await show("#/desktop/ws-1");
     await settled(page);
     await page.waitForSelector(".live.live");
-    await tabTo(page, isButton, "Place hold");
-    await page.keyboard.press("Enter");
+    await choose(page, "Place hold");
     await page.waitForSelector("dialog[open] input[name=matter]");
     await passesAxe();
     await page.keyboard.type(MATTER);
@@ -43,18 +51,16 @@ consoleTest("hold_placed_by_keyboard_shows_at_once_refuses_terminate_and_is_rele
     const banner = await page.$eval(".hold", (element) => element.textContent);
     for (const part of [MATTER, "Custodian", "Placed by console"]) assert.ok(banner.includes(part), banner);
 
-    await tabTo(page, isButton, "Terminate");
-    await page.keyboard.press("Enter");
+    await choose(page, "Terminate");
     await page.waitForFunction((matter) => document.querySelector("dialog[open]")?.textContent.includes(matter), {}, MATTER);
     const refused = await page.$eval("dialog[open]", (element) => element.textContent);
     assert.match(refused, /on litigation hold/);
     assert.equal(await page.$eval("dialog[open] button.danger", (button) => button.disabled), true);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
-    await page.waitForFunction(() => document.activeElement.textContent.startsWith("Terminate"), {}, "the focus returns to what opened the dialog");
+    await page.waitForFunction(() => document.activeElement.textContent.startsWith("More actions"), {}, "the focus returns to what opened the dialog");
 
-    await tabTo(page, isButton, "Release hold");
-    await page.keyboard.press("Enter");
+    await choose(page, "Release hold");
     await page.waitForSelector("dialog[open] input");
     await page.keyboard.type(MATTER.slice(0, -1));
     assert.equal(await page.$eval("dialog[open] button.danger", (button) => button.disabled), true, "the matter is not typed whole");
@@ -90,8 +96,8 @@ consoleTest("desktop_follows_actions_and_shows_its_story_on_one_axis", async ({ 
     for (const each of left) assert.ok(Math.abs(each - left[0]) < 1.5, `the lanes and the charts begin at one place: ${left}`);
     for (const theme of ["light", "dark"]) await passesAxe(theme);
     // A filter is kept in the address.
-    await page.locator(`::-p-xpath(//label[contains(., "Use")]/input)`).click();
-    await page.waitForFunction(() => location.hash.includes("kind=") && !document.querySelector("[aria-label=Timeline] tbody").textContent.includes("activity"));
+    await page.locator(`::-p-xpath(//label[contains(., "Activity")]/input)`).click();
+    await page.waitForFunction(() => location.hash.includes("kind=") && !document.querySelector("[aria-label=Timeline] tbody").textContent.includes("Activity"));
 });
 
 consoleTest("double_click_sends_an_action_once", async ({ page, load, show, request, fill }) => {
@@ -107,7 +113,7 @@ consoleTest("double_click_sends_an_action_once", async ({ page, load, show, requ
     // Esc pressed again and again closes the dialog, and another can be opened.
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector("dialog") === null);
-    await press(page, "Start");
+    await press(page, "Reboot");
     await page.waitForSelector("dialog[open]");
 });
 
@@ -194,7 +200,7 @@ consoleTest("unknown_user_and_desktop_say_what_to_try", async ({ page, show, pas
 consoleTest("holds_are_placed_for_a_list_and_released_together", async ({ page, load, show, request, passesAxe }) => {
     await load([1, 2, 3].map((number) => ({ ...DESKTOP, workSpId: `ws-${number}`, computerName: `DESK-${number}` })));
     await show("#/holds");
-    await says(page, "No hold");
+    await says(page, "No holds yet");
     await press(page, "Place holds");
     await page.locator("dialog[open] textarea").fill("ws-1\nws-2\n\nws-none, ws-3");
     await page.locator("dialog[open] input[name=matter]").fill(MATTER);
@@ -210,6 +216,6 @@ consoleTest("holds_are_placed_for_a_list_and_released_together", async ({ page, 
     await page.waitForFunction((matter) => document.querySelector("dialog[open]")?.textContent.includes(matter), {}, MATTER);
     await page.locator("dialog[open] input").fill("3");
     await page.keyboard.press("Enter");
-    await says(page, "No hold");
+    await says(page, "No holds yet");
     assert.deepEqual((await request("GET", "/query/holds")).rows, []);
 }, { troubles: /404/ });

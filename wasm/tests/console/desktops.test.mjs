@@ -37,7 +37,7 @@ function savedCsv(page) {
                     void blob.text().then(done);
                     return createObjectURL(blob);
                 };
-                [...document.querySelectorAll(".head button")].find(({ textContent }) => textContent === "Save as CSV").click();
+                [...document.querySelectorAll(".head button")].find(({ textContent }) => textContent === "Export CSV").click();
             }),
     );
 }
@@ -140,7 +140,9 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
     // The row of the keys is below the heading, also after a jump.
     await press("End", "Home", "ArrowDown");
     assert.ok(await page.evaluate(() => document.querySelector(".grid .active").getBoundingClientRect().top >= document.querySelector(".heading").getBoundingClientRect().bottom - 1));
-    while ((await focused(page)) !== "Terminate") await press("Tab");
+    while ((await focused(page)) !== "More actions") await press("Tab");
+    await press("Enter");
+    while ((await focused(page)) !== "Terminate …") await press("Tab");
     await press("Enter");
     await page.waitForSelector("dialog[open] .outcomes");
     const said = await page.$eval("dialog", ({ textContent }) => textContent);
@@ -151,10 +153,9 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
     assert.ok(await page.$eval("dialog .dialog-actions button:last-child", ({ disabled }) => disabled), "it is not confirmed yet");
     await press("Escape");
     // The focus returns. Going on beyond the last button would leave the page.
-    await page.waitForFunction(() => document.querySelector("dialog[open]") === null && document.activeElement.textContent === "Terminate");
-    await page.keyboard.down("Shift");
-    while ((await focused(page)) !== "Start") await press("Tab");
-    await page.keyboard.up("Shift");
+    await page.waitForFunction(() => document.querySelector("dialog[open]") === null && document.activeElement.textContent === "More actions");
+    await press("Enter");
+    while ((await focused(page)) !== "Start …") await press("Tab");
     await press("Enter");
     await page.waitForSelector("dialog[open] input[required]");
     await page.focus("dialog input[required]");
@@ -179,6 +180,8 @@ consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ pag
     await page.keyboard.up("Control");
     const click = (within, text) => page.evaluate((within, text) => [...document.querySelectorAll(`${within} button`)].find(({ textContent }) => textContent.startsWith(text)).click(), within, text);
     await page.waitForSelector(".bulk");
+    await click(".bulk", "More actions");
+    await page.waitForSelector(".bulk .menu-list");
     await click(".bulk", "Rebuild");
     await page.waitForSelector("dialog .outcomes");
     await fill("dialog input[required]", "Ada");

@@ -79,7 +79,7 @@ consoleTest("export_is_written_to_the_disk_as_it_arrives_and_a_stop_leaves_no_fi
             return fetch(path, init);
         };
     });
-    await show("#/export?what=stats", "form.export .range");
+    await show("#/export?what=stats", "form.export");
     await page.locator("form.export button.primary").click();
     await page.waitForFunction(() => /14 % .* 1 lines/.test(document.querySelector(".running")?.textContent));
     await page.locator(".running button").click();

@@ -15,6 +15,7 @@ consoleTest("first_start_leads_to_a_desktop_on_hold", async ({ page, context, fi
     await page.waitForFunction(() => location.hash.startsWith("#/overview") && document.querySelector(".strip") !== null);
     await page.locator("nav a[href='#/desktops']").click();
     await page.locator("[role=row] a[href^='#/desktop/']").click();
+    await page.locator(button("More actions")).click();
     await page.locator(button("Place hold")).click();
     await fill("dialog[open] input[name=matter]", "Matter 2026-114");
     await page.keyboard.press("Enter");

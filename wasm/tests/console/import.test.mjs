@@ -78,7 +78,7 @@ test("hostile_files_are_refused_with_line_and_column", async () => {
     const failures = [
         ['id,user\nws-1,a\nws-2,"b\n', "Line 3, column 2: The quote that begins here has no end. What follows was not read."],
         [`id${",x".repeat(9999)}\n`, "Line 1, column 257: There are 10000 columns; at most 256 can be read."],
-        ["", "Line 1, column 1: There is nothing here."],
+        ["", "The file is empty."],
         ["PK\x03\x04", /^Line 1, column 1: This is an archive/],
         ['[{"workSpId":"a"}, 5]', "Line 1, column 20: An object is expected here. What follows was not read."],
         ['[{"workSpId":"a"}', /^Line 1, column 17: The text ends before/],

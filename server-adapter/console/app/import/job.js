@@ -21,7 +21,7 @@ const warn = (event) => event.preventDefault();
 /**
  * Does something, and says how it ended. `step` shows how far it is.
  * @param {string} what
- * @param {(step: (done: number, of: number, note?: string) => void, signal: AbortSignal) => Promise<string>} work resolves with what was done, in words
+ * @param {(step: (done: number, of: number, note?: string) => void, signal: AbortSignal) => Promise<string | [string, "bad"]>} work resolves with what was done, in words, as `bad` where something was left out
  * @param {string} [left] what is left where it was not done to the end
  * @returns {Promise<boolean>} whether it was
  */
@@ -32,11 +32,11 @@ export async function run(what, work, left = "") {
     running.value = { what, done: 0, of: 1, note: "" };
     addEventListener("beforeunload", warn);
     try {
-        notify(
-            await work((done, of, note = "") => {
-                running.value = { what, done, of, note };
-            }, signal),
-        );
+        const done = await work((done, of, note = "") => {
+            running.value = { what, done, of, note };
+        }, signal);
+        if (typeof done === "string") notify(done);
+        else notify(...done);
         return true;
     } catch (error) {
         const { note } = running.value;

@@ -225,7 +225,8 @@ export async function inspect(file, chosen) {
     const encoding = chosen || (await encodingOf(file));
     const { value: first } = await pieces(file, encoding).next();
     const text = first?.text.trimStart() ?? "";
-    if (text === "") throw new Unreadable("There is nothing here.", 1, 1);
+    if (text === "") throw new Error("The file is empty.");
+    if (text.includes("\0")) throw new Error("This is not a text file.");
     const kind = text.startsWith("[") || /^\{\s*"(workspaces|nexttoken|hasmore)"\s*:/i.test(text) ? "document" : text.startsWith("{") ? "lines" : "csv";
     /** @type {Source} */
     const source = { file, encoding, kind, delimiter: ",", columns: [], sample: [] };

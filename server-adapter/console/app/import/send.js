@@ -89,7 +89,8 @@ export function importRows(name, source, mapping, only) {
             // The last events arrive after the response.
             setTimeout(forget, 5000);
         }
-        return only ? `${count(now.good)} rows can be imported, ${count(now.bad)} cannot.` : `${count(now.good)} rows imported, ${count(now.bad)} rejected.`;
+        const said = only ? `${count(now.good)} rows can be imported, ${count(now.bad)} cannot.` : `${count(now.good)} rows imported, ${count(now.bad)} rejected.`;
+        return now.bad > 0 ? [said, "bad"] : said;
     });
 }
 

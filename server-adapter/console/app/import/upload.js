@@ -68,9 +68,9 @@ export function Upload() {
         <h2>Import your desktops</h2>
         <p>
             Choose a file, drop it on this page, or paste its text: JSON such as <code>aws workspaces describe-workspaces</code> prints it, NDJSON, a saved
-            answer of <code>GetAllWorkSpaces</code>, or CSV whose first line names the columns. Desktops that are there are changed; what a line leaves out stays as it is.
+            answer of <code>GetAllWorkSpaces</code>, or CSV whose first line names the columns. Existing desktops are updated; missing fields stay unchanged.
         </p>
-        <label>File <input type="file" accept=".csv,.tsv,.json,.ndjson,.jsonl,.txt" disabled=${running.value !== undefined} onChange=${picked} /></label>
+        <p><label class="button file-button">Choose a file … <input type="file" class="hidden" accept=".csv,.tsv,.json,.ndjson,.jsonl,.txt" disabled=${running.value !== undefined} onChange=${picked} /></label></p>
         <${Problem} error=${problem.value} />
         ${chosen.value && html`<${Chosen} ...${chosen.value} />`}
         ${report.value && html`<${Report} ...${report.value} />`}
@@ -91,16 +91,20 @@ function Chosen({ name, source, mapping }) {
                 ${Object.entries(ENCODINGS).map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}
             </select>
         </label>
+        <div class="row">
+            <button type="button" disabled=${busy || mapping.workSpId === undefined} onClick=${() => start(true)}>Check only</button>
+            <button type="button" class="primary" disabled=${busy || mapping.workSpId === undefined} onClick=${() => start(false)}>Import</button>
+        </div>
+        <p class="note">The first ${count(source.sample.length)} rows of the file:</p>
         <${DataTable} columns=${[{ name: "line", title: "Line", number: true, fixed: true }, ...columns]} rows=${source.sample} caption="First rows of the file" rowKey=${(/** @type {any} */ row) => `${row.line} ${row.column}`} />
         <h3>Fields</h3>
         <div class="mapping">${FIELDS.map((field) => html`<${Field} key=${field} field=${field} columns=${source.columns} mapping=${mapping} busy=${busy} />`)}</div>
         ${without.length > 0 && html`<p class="note">Left out: ${without.slice(0, 20).join(", ")}${without.length > 20 && ` and ${without.length - 20} more`}.</p>`}
-        ${mapping.workSpId === undefined && html`<p class="note">Choose the column with the id (workSpId): nothing can be imported without it.</p>`}
-        <div class="row">
-            <button type="button" disabled=${busy || mapping.workSpId === undefined} onClick=${() => start(true)}>Check only</button>
-            <button type="button" class="primary" disabled=${busy || mapping.workSpId === undefined} onClick=${() => start(false)}>Import</button>
-        </div>`;
+        ${mapping.workSpId === undefined && html`<p class="note">Choose the column with the id: nothing can be imported without it.</p>`}`;
 }
+
+/** Fields as the table of desktops calls them. @type {Record<string, string>} */
+const FIELD_TITLES = { workSpId: "Id", computerName: "Computer", username: "User", state: "State", runningMode: "Running mode", computeTypeName: "Compute type", region: "Region", account: "Account", directoryId: "Directory", protocol: "Protocol" };
 
 /** Which column a field comes from, or one text for all. @param {{ field: string, columns: string[], mapping: import("./mapping.js").Mapping, busy: boolean }} properties */
 function Field({ field, columns, mapping, busy }) {
@@ -114,14 +118,14 @@ function Field({ field, columns, mapping, busy }) {
     const choose = ({ target: { value } }) => set(value === "" ? undefined : value === "fixed" ? "" : Number(value));
     return html`<div>
         <label>
-            ${field}
+            ${FIELD_TITLES[field] ?? field}
             <select name=${field} value=${typeof from === "string" ? "fixed" : (from ?? "")} disabled=${busy} onChange=${choose}>
                 <option value="">–</option>
                 ${field !== "workSpId" && html`<option value="fixed">One value for all</option>`}
                 ${columns.map((title, index) => html`<option key=${index} value=${index} disabled=${from !== index && Object.values(mapping).includes(index)}>${title || `Column ${index + 1}`}</option>`)}
             </select>
         </label>
-        ${typeof from === "string" && html`<input aria-label=${`Value of ${field} for all`} maxlength="256" value=${from} disabled=${busy} onInput=${(/** @type {any} */ event) => set(event.target.value)} />`}
+        ${typeof from === "string" && html`<input aria-label=${`Value of ${FIELD_TITLES[field] ?? field} for all`} maxlength="256" value=${from} disabled=${busy} onInput=${(/** @type {any} */ event) => set(event.target.value)} />`}
     </div>`;
 }
 
@@ -146,6 +150,6 @@ function Report({ only, over, good, created, changed, bad, rejected, warnings, c
         <${Problem} error=${failure} />
         <${Warnings} warnings=${warnings} />
         ${rejected.length > 0 &&
-        html`<div class="row"><button type="button" onClick=${save}>Save the rejected rows as CSV</button></div>
+        html`<div class="row"><button type="button" onClick=${save}>Export the rejected rows (CSV)</button></div>
             <${DataTable} columns=${COLUMNS} rows=${rejected} caption="Rejected rows" most=${100} rowKey=${(/** @type {any} */ row) => `${row.line} ${row.column}`} />`}`;
 }

@@ -5,12 +5,11 @@ import { count, decimal } from "../format.js";
 import { askAction } from "../parts/action-dialog.js";
 import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";
-import { FleetFilter, fleetFilter } from "../parts/fleet-filter.js";
 import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
-import { RangePicker, useRange } from "../parts/range.js";
+import { useRange, useScope } from "../parts/range.js";
 import { useResource } from "../resource.js";
-import { route, setQuery } from "../router.js";
+import { href, route, setQuery } from "../router.js";
 import { mayStart } from "../session.js";
 import { html } from "../vendor/preact.js";
 
@@ -20,10 +19,12 @@ import { html } from "../vendor/preact.js";
 /** Rows that are read, and drawn. */
 const ROWS_MAX = 10_000;
 const SHOWN_MAX = 200;
+/** Desktops whose ids an address holds. */
+const OPENED_MAX = 500;
 
-/** What each kind means, and where its rule comes from. `act`: the action that follows it. @type {Record<string, { title: string, rule: string, act?: string }>} */
+/** What each kind means, and where its rule comes from. `act`: the action that follows it. @type {Record<string, { title: string, rule: string, how?: string, act?: string }>} */
 const KINDS = {
-    idle: { title: "Unused", rule: "In the range it sent no records, or none that names a user." },
+    idle: { title: "Unused", rule: "No telemetry, or no logon in this period." },
     autoStopCheaper: {
         title: "AUTO_STOP is cheaper",
         rule: "It is ALWAYS_ON, and in a month would be used for no more hours than the limit of its compute type, as Amazon's Cost Optimizer compares them: each session rounded up to hours, with the time until it stops. The limits are the server's configuration (cost). The interface cannot change the running mode.",
@@ -34,7 +35,8 @@ const KINDS = {
     },
     overloaded: {
         title: "Overloaded",
-        rule: "Its health score is below 75, where ServiceNow ends the band of good. The score is the share of its time in use without overload (SysTrack); overload is processor or memory above 80 % for five minutes (Citrix Director).",
+        rule: "Health below 75: CPU or memory above 80 % for 5 min too often.",
+        how: "The score is the share of the time in use without overload, as in SysTrack; overload is CPU or memory above 80 % for five minutes, as in Citrix Director; 75 is where ServiceNow ends the band of good.",
         act: "ChangeComputeType",
     },
     oversized: {
@@ -45,13 +47,12 @@ const KINDS = {
 };
 
 export default function AdvicePage() {
-    const range = useRange("-30d");
-    const filter = fleetFilter();
+    const range = useRange();
+    const filter = useScope();
     const asked = { from: range.from, to: range.to, ...filter };
     const of = JSON.stringify([range.key, filter]);
     const totals = useResource(of, (signal) => get("/query/advice/totals", asked, signal));
-    return html`<div class="head"><h1>Advice</h1><${RangePicker} range=${range} presets=${{ "-7d": "7 days", "-30d": "30 days", "-91d": "13 weeks" }} /></div>
-        <div class="row choices"><${FleetFilter} /></div>
+    return html`<div class="head"><h1>Advice</h1></div>
         <${Loaded} of=${totals}>${(/** @type {{ rows: Total[], warnings: string[] }} */ data) => html`<${Kinds} ...${data} of=${of} asked=${asked} />`}<//>`;
 }
 
@@ -74,7 +75,7 @@ function Kinds({ rows, warnings, of, asked }) {
 
 /** The desktops with one kind of advice. @param {{ kind: string, desktops: number, of: string, asked: import("../api.js").Query }} properties */
 function Kind({ kind, desktops, of, asked }) {
-    const { title, rule, act } = KINDS[kind];
+    const { title, rule, how, act } = KINDS[kind];
     const advice = useResource(`${kind} ${of}`, (signal) => allRows("/query/advice", { advice: kind, ...asked }, ROWS_MAX, signal));
     const columns = [
         { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<${DesktopLink} id=${row.workSpId} />` },
@@ -83,16 +84,16 @@ function Kind({ kind, desktops, of, asked }) {
         { name: "hours", title: "Hours a month", number: true, show: (/** @type {Advice} */ row) => decimal(row.hours, 2) },
         { name: "limitHours", title: "Limit", number: true },
         { name: "evidence", title: "Evidence", fixed: true, show: (/** @type {Advice} */ row) => html`<span class="evidence">${row.evidence}</span>` },
-        { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note nowrap">estimate</span>` },
         ...(act && mayStart(act) ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
     ];
     return html`<section class="panel">
         <h2>${title}</h2>
         <p>${rule}</p>
-        <p class="note">An estimate from telemetry: look at the desktop, and ask its user, before you change it.</p>
+        ${how && html`<details><summary>How is it computed?</summary><p class="note">${how}</p></details>`}
+        <p class="note">Estimated from telemetry: look at the desktop, and ask its user, before you change it.</p>
         <${Loaded} of=${advice}>
-            ${(/** @type {{ rows: Advice[] }} */ { rows }) => html`${rows.length < desktops && html`<p class="note">The first ${count(rows.length)} of ${count(desktops)}.</p>`}
-                <${DataTable} caption=${title} columns=${columns} rows=${rows} most=${SHOWN_MAX} rowKey=${(/** @type {Advice} */ row) => row.workSpId} file=${`advice-${kind}`} empty="No desktop is so in this range." />`}
+            ${(/** @type {{ rows: Advice[] }} */ { rows }) => html`${rows.length < desktops && html`<p class="note">Showing ${count(rows.length)} of ${count(desktops)}.</p>`}
+                <${DataTable} caption=${title} columns=${columns} rows=${rows} most=${SHOWN_MAX} rowKey=${(/** @type {Advice} */ row) => row.workSpId} file=${`advice-${kind}`} empty="No desktops match." tools=${rows.length > 0 && html`<a class="button" href=${href("desktops", undefined, { workSpId: `in.${rows.slice(0, OPENED_MAX).map((/** @type {Advice} */ { workSpId }) => workSpId).join(",")}` })}>Open ${rows.length > OPENED_MAX ? `the first ${count(OPENED_MAX)}` : count(rows.length)} in Desktops</a>`} />`}
         <//>
     </section>`;
 }

@@ -115,16 +115,16 @@ function Form({ busy, send, stop }) {
         <p class="note">${endpoints[chosen]?.summary ?? "Not in the list."}</p>
         <div class="row ends">
             <label>Method <select value=${method} onChange=${(/** @type {any} */ { target }) => change({ method: target.value })}>${METHODS.map((each) => html`<option key=${each}>${each}</option>`)}</select></label>
-            <label class="grows">Path <input class="mono" required spellcheck="false" autocomplete="off" autocapitalize="off" value=${path} onInput=${(/** @type {any} */ { target }) => change({ path: target.value })} /></label>
+            <label class="grows">Path <input class="mono" required spellcheck=${false} autocomplete="off" autocapitalize="off" value=${path} onInput=${(/** @type {any} */ { target }) => change({ path: target.value })} /></label>
         </div>
-        <label>Headers, one a line <textarea rows="2" spellcheck="false" value=${headers} onInput=${(/** @type {any} */ { target }) => change({ headers: target.value })}></textarea></label>
-        ${method !== "GET" && method !== "HEAD" && html`<label>Body <textarea rows="8" spellcheck="false" value=${body} onInput=${(/** @type {any} */ { target }) => change({ body: target.value })}></textarea></label>`}
+        <label>Headers, one a line <textarea rows="2" spellcheck=${false} value=${headers} onInput=${(/** @type {any} */ { target }) => change({ headers: target.value })}></textarea></label>
+        ${method !== "GET" && method !== "HEAD" && html`<label>Body <textarea rows="8" spellcheck=${false} value=${body} onInput=${(/** @type {any} */ { target }) => change({ body: target.value })}></textarea></label>`}
         <label class="check"><input type="checkbox" checked=${keyed} onChange=${() => change({ keyed: !keyed })} /> With the key of this session</label>
         <div class="row">
             <button class="primary" disabled=${busy}>Send</button>
             ${busy && html`<button type="button" onClick=${stop}>Stop</button>`}
             ${host().kind === "server" && html`<button type="button" class="quiet" onClick=${copy}>Copy as curl</button>`}
-            <span class="note">Ctrl Enter sends. Nothing asks again.</span>
+            <span class="note">Ctrl+Enter sends. Requests run without confirmation.</span>
         </div>
     </form>`;
 }

@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { AUDITED, RESULTS, Result, actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
 import { Loaded, Problem } from "../parts/problem.js";
-import { RangePicker, bounds, useRange } from "../parts/range.js";
+import { bounds, useRange } from "../parts/range.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { WholeAsCsv } from "../parts/whole-csv.js";
@@ -24,7 +24,6 @@ const REQUESTS = 10;
 const EVERY_MS = 15_000;
 /** All that the audit holds. */
 const ALL = "-365d";
-const RANGES = { "-24h": "24 h", "-7d": "7 days", "-28d": "28 days", [ALL]: "A year" };
 const MEMBERS = ["id", "activityTime", "requester", "action", "workSpaceId", "username", "computerName", "result", "previousState", "newState", "completedTime", "detail", "apiKeyName", "apiKeyId"];
 
 /** What changes the audit; refused calls have no event, and come with the period. */
@@ -70,7 +69,7 @@ function joined(now, before) {
 
 /** The audit as the filters of the address want it, for keys that may read all of it. */
 export function Audit() {
-    const range = useRange(ALL);
+    const range = useRange();
     const { workSpaceId, requester, action, result } = route.value.query;
     const filters = { workSpaceId, requester, action, result };
     const query = () => ({ ...filters, ...between(range) });
@@ -88,7 +87,7 @@ export function Audit() {
             setMore({ error });
         }
     };
-    return html`<${Filters} filters=${filters} range=${range} />
+    return html`<${Filters} filters=${filters} />
         <${Loaded} of=${newest}>
             ${() => {
                 const { rows, token } = known.part ?? { rows: [], token: null };
@@ -138,7 +137,7 @@ function between(range) {
 function Filters({ filters, range }) {
     const set = (/** @type {any} */ { target }) => setQuery({ [target.name]: target.value.trim() || undefined });
     const text = (/** @type {string} */ name, /** @type {string} */ title, type = "text") =>
-        html`<label>${title} <input type=${type} name=${name} spellcheck="false" value=${filters[name] ?? ""} onChange=${set} /></label>`;
+        html`<label>${title} <input type=${type} name=${name} spellcheck=${false} value=${filters[name] ?? ""} onChange=${set} /></label>`;
     const choice = (/** @type {string} */ name, /** @type {string} */ title, /** @type {[string, string][]} */ options) =>
         html`<label>${title}
             <select name=${name} value=${filters[name] ?? ""} onChange=${set}>
@@ -150,7 +149,6 @@ function Filters({ filters, range }) {
         ${text("workSpaceId", "Desktop ID", "search")} ${text("requester", "Requester", "search")}
         ${choice("action", "Action", AUDITED.map((name) => [name, actionTitle(name)]))}
         ${choice("result", "Result", Object.entries(RESULTS).map(([name, { label }]) => [name, label]))}
-        <${RangePicker} range=${range} presets=${RANGES} />
     </div>`;
 }
 

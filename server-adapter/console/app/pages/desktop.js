@@ -3,10 +3,12 @@
 import { get } from "../api.js";
 import { ago, bytes, decimal, duration, percent, time } from "../format.js";
 import { Bar } from "../parts/bar-chart.js";
-import { ACTIONS, askAction } from "../parts/action-dialog.js";
+import { ActionMenu } from "../parts/action-menu.js";
+import { CopyButton } from "../parts/copy.js";
+import { Level } from "../parts/level.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
-import { askHold, askRelease, holds } from "../parts/hold-dialog.js";
+import { askHold, holds } from "../parts/hold-dialog.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { State } from "../parts/state.js";
@@ -14,7 +16,7 @@ import { Story, firstOf, namesOf } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
-import { may, mayStart } from "../session.js";
+import { may } from "../session.js";
 import { html, useEffect } from "../vendor/preact.js";
 
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow */
@@ -44,7 +46,7 @@ function Desktop({ id }) {
         const timer = setTimeout(desktop.reload, Math.min(Math.max(Date.parse(dueAt) - Date.now(), 0) + 300, 2 ** 31 - 1));
         return () => clearTimeout(timer);
     }, [dueAt]);
-    return html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1></div>
+    return html`<div class="head"><div class="id-line"><h1 class="mono"><${Text} text=${id} /></h1><${CopyButton} text=${id} label="the id" /></div></div>
         <${Loaded} of=${desktop}>${(/** @type {any} */ data) => (data.row ? html`<${Found} id=${id} data=${data} on=${on} />` : html`<${Missing} id=${id} on=${on} />`)}<//>`;
 }
 
@@ -52,7 +54,7 @@ function Desktop({ id }) {
 function Found({ id, data: { row, details, transition, hold, stats }, on }) {
     const names = namesOf(row);
     return html`<${Line} row=${row} transition=${transition} />
-        <${Buttons} id=${id} hold=${hold} />
+        <${ActionMenu} ids=${[id]} first=${row.state === "STOPPED" ? "StartWorkSpace" : "RebootWorkSpace"} held=${Boolean(hold)} />
         ${hold && html`<${Hold} id=${id} hold=${hold} />`}
         <${Figures} row=${row} />
         <${Story} id=${id} names=${names} state=${row.state} onHold=${row.onHold} on=${on} />
@@ -92,14 +94,6 @@ function absent(error) {
     throw error;
 }
 
-/** @param {{ id: string, hold: any }} properties */
-function Buttons({ id, hold }) {
-    return html`<div class="row">
-        ${ACTIONS.filter(({ name }) => mayStart(name)).map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [id])}>${title} …</button>`)}
-        ${may("admin") && (hold ? html`<button type="button" class="danger" onClick=${() => askRelease([id])}>Release hold …</button>` : html`<button type="button" onClick=${() => askHold([id])}>Place hold …</button>`)}
-    </div>`;
-}
-
 /** @param {{ row: WorkspaceRow, transition: any }} properties */
 function Line({ row, transition }) {
     return html`<p class="row desktop-line" role="status">
@@ -126,14 +120,17 @@ const band = (score) => (score >= 75 ? { glyph: "●", tone: "good", label: "goo
 function Figures({ row }) {
     const score = row.healthScore;
     const health = score === null ? undefined : band(score);
+    // What was measured long ago is not shown as if it were now.
+    const stale = row.asOf !== null;
+    const now = (/** @type {number | null} */ value) => (stale ? percent(value) : html`<${Level} value=${value} />`);
     const figures = [
-        ["Seen", ago(row.lastSeen, Date.now()), row.lastSeen && time(row.lastSeen)],
-        ["Processor", percent(row.cpu), row.cpuP95 !== null && `p95 ${percent(row.cpuP95)} in 7 d`],
-        ["Memory", percent(row.memory), row.memoryP95 !== null && `p95 ${percent(row.memoryP95)} in 7 d`],
-        ["Health, 7 d", score === null ? "–" : decimal(score), health ? html`<span class="state ${health.tone}"><span class="glyph" aria-hidden="true">${health.glyph}</span>${health.label}</span>` : "not in use"],
-        ["Up for", duration(row.uptimeSeconds === null ? null : row.uptimeSeconds * 1000), ""],
+        ["Last seen", ago(row.lastSeen, Date.now()), row.lastSeen && time(row.lastSeen)],
+        ["CPU", now(row.cpu), row.cpuP95 !== null && `p95 ${percent(row.cpuP95)}, 7 days`],
+        ["Memory", now(row.memory), row.memoryP95 !== null && `p95 ${percent(row.memoryP95)}, 7 days`],
+        ["Health, 7 days", score === null ? "–" : decimal(score), health ? html`<span class="state ${health.tone}"><span class="glyph" aria-hidden="true">${health.glyph}</span>${health.label}</span>` : "not in use"],
+        ["Up for", duration(row.uptimeSeconds === null ? null : row.uptimeSeconds * 1000), stale && `as of ${time(row.asOf)}`],
     ];
-    return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd>${value} ${note && html`<small>${note}</small>`}</dd></div>`)}</dl>`;
+    return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd class=${stale && (title === "CPU" || title === "Memory" || title === "Up for") ? "past" : ""}>${value}</dd>${note && html`<dd class="beside">${note}</dd>`}</div>`)}</dl>`;
 }
 
 const FACTS = [
@@ -179,8 +176,8 @@ function Machine({ row, stats }) {
                     ([title, used, total, free]) => html`<tr key=${title}>
                         <th scope="row">${title}</th>
                         <td class="meter"><${Bar} value=${used ?? null} max=${100} tone=${2} /></td>
-                        <td class="number">${percent(used)}</td>
-                        <td class="number note">${total === undefined || total === null ? "" : `${bytes(total - (free ?? total))} of ${bytes(total)}`}</td>
+                        <td class="number"><${Level} value=${used ?? null} /></td>
+                        <td class="number note of">${total === undefined || total === null ? "" : `${bytes(total - (free ?? total))} of ${bytes(total)}`}</td>
                     </tr>`,
                 )}
             </tbody>
@@ -213,10 +210,10 @@ function Processes({ id, names }) {
     const columns = [
         { name: "processName", title: "Process", show: (/** @type {any} */ { processName }) => html`<${Text} text=${processName} />` },
         { name: "reports", title: "Reports", number: true },
-        { name: "cpuAvg", title: "Processor, mean", number: true, show: (/** @type {any} */ { cpuAvg }) => percent(cpuAvg) },
-        { name: "cpuMax", title: "greatest", number: true, show: (/** @type {any} */ { cpuMax }) => percent(cpuMax) },
+        { name: "cpuAvg", title: "CPU, mean", number: true, show: (/** @type {any} */ { cpuAvg }) => percent(cpuAvg) },
+        { name: "cpuMax", title: "CPU, max", number: true, show: (/** @type {any} */ { cpuMax }) => percent(cpuMax) },
         { name: "memoryAvg", title: "Memory, mean", number: true, show: (/** @type {any} */ { memoryAvg }) => bytes(memoryAvg) },
-        { name: "memoryMax", title: "greatest", number: true, show: (/** @type {any} */ { memoryMax }) => bytes(memoryMax) },
+        { name: "memoryMax", title: "Memory, max", number: true, show: (/** @type {any} */ { memoryMax }) => bytes(memoryMax) },
     ];
     return html`<section class="panel">
         <h2>Processes, 24 h</h2>

@@ -1,14 +1,19 @@
 // All desktops: filtered, sorted, selected for actions.
 
+import { pages } from "../api.js";
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
 import { FIELDS, openFleet } from "../fleet.js";
 import { FleetView, TERMS } from "../fleet-view.js";
+import { Icon } from "../parts/icon.js";
 import { BulkBar } from "../parts/bulk-bar.js";
+import { Popover } from "../parts/popover.js";
 import { Problem, Warnings } from "../parts/problem.js";
 import { VirtualTable } from "../parts/virtual-table.js";
-import { desktopColumns } from "../preferences.js";
+import { hiddenColumns } from "../preferences.js";
+import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
+import { may } from "../session.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { desktopColumnsOf } from "./desktops-columns.js";
 import { Filters } from "./desktops-filters.js";
@@ -26,9 +31,10 @@ export default function Desktops() {
     const wanted = { q, ...Object.fromEntries(TERMS.map((name) => [name, query[name]])) };
     const [selected, setSelected] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
     const shown = useRef(/** @type {Uint32Array} */ (new Uint32Array(0)));
-    const { rows, states } = useView(fleet, wanted, sort);
+    const directory = useDirectory(query.directoryId);
+    const { rows, states } = useView(fleet, wanted, sort, directory.data);
     const minute = useFigures(fleet, shown);
-    const { all, columns } = useColumns(fleet, minute);
+    const { all, columns, cards } = useColumns(fleet, minute);
     const { complete, error, warnings } = fleet.status.value;
     const idOf = (/** @type {number} */ row) => fleet.columns.workSpId.values[row];
     const empty = complete && rows.length === 0;
@@ -43,12 +49,11 @@ export default function Desktops() {
             <h1>Desktops</h1>
             <${Summary} rows=${rows.length} all=${fleet.rowOf.size} complete=${complete} />
             <${Chooser} columns=${all} />
-            <button type="button" class="quiet" disabled=${rows.length === 0} onClick=${() => save(fleet, rows)}>Save as CSV</button>
+            <button type="button" class="quiet" disabled=${rows.length === 0} onClick=${() => save(fleet, rows)}><${Icon} name="download" />Export CSV</button>
         </div>
         <${Filters} fleet=${fleet} states=${states} />
-        <${Problem} error=${error} retry=${fleet.retry} />
+        <${Problem} error=${error ?? directory.error} retry=${error ? fleet.retry : directory.reload} />
         <${Warnings} warnings=${warnings} />
-        ${empty && html`<${Nothing} filtered=${fleet.rowOf.size > 0} />`}
         <${VirtualTable}
             caption="Desktops"
             columns=${columns}
@@ -58,7 +63,9 @@ export default function Desktops() {
             sort=${sort}
             setSort=${(/** @type {string} */ sort) => setQuery({ sort: sort === "workSpId" ? undefined : sort })}
             selected=${selected}
-            select=${setSelected}
+            select=${may("act") ? setSelected : undefined}
+            cards=${cards}
+            empty=${empty && html`<${Nothing} filtered=${fleet.rowOf.size > 0} />`}
             onShown=${(/** @type {Uint32Array} */ rows) => (shown.current = rows)}
             busy=${!complete}
         />
@@ -74,11 +81,11 @@ function save(fleet, rows) {
     download("desktops.csv", csv(FIELDS, records));
 }
 
-/** The rows that are wanted; changes are taken over once for each picture. @param {Fleet} fleet @param {Record<string, string | undefined>} wanted @param {string} sort */
-function useView(fleet, wanted, sort) {
+/** The rows that are wanted; changes are taken over once for each picture. @param {Fleet} fleet @param {Record<string, string | undefined>} wanted @param {string} sort @param {ReadonlySet<string> | undefined} within */
+function useView(fleet, wanted, sort, within) {
     const view = useMemo(() => new FleetView(fleet), [fleet]);
     const [, setDrawn] = useState(0);
-    useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
+    useMemo(() => view.set(wanted, sort, within), [view, JSON.stringify([wanted, sort]), within]);
     // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
     useLayoutEffect(() => {
         /** @type {Set<number>} */
@@ -101,6 +108,24 @@ function useView(fleet, wanted, sort) {
     return view;
 }
 
+/** The ids of a directory's desktops, which the fleet does not know: none until they are read. @param {string | undefined} id @returns {import("../resource.js").Resource<ReadonlySet<string> | undefined>} */
+function useDirectory(id) {
+    const found = useResource(
+        `directory ${id}`,
+        async (signal) => {
+            if (id === undefined) return undefined;
+            const ids = new Set();
+            for await (const { columns } of pages("/query/workspaces", { directoryId: id, fields: "workSpId", format: "columns", limit: 5000 }, signal)) for (const each of columns.workSpId) ids.add(each);
+            return ids;
+        },
+        { on: ({ type }) => type === "import.committed" },
+    );
+    return id !== undefined && found.data === undefined ? { ...found, data: NOBODY } : found;
+}
+
+/** @type {ReadonlySet<string>} */
+const NOBODY = new Set();
+
 /** Reads the shown rows again now and then; returns the time in minutes, for what depends on it. @param {Fleet} fleet @param {{ current: Uint32Array }} shown */
 function useFigures(fleet, shown) {
     const [minute, setMinute] = useState(Math.floor(Date.now() / 60_000));
@@ -119,18 +144,18 @@ function useFigures(fleet, shown) {
 
 /** All columns, and those that are shown. @param {Fleet} fleet @param {{ current: { value: number } }} minute */
 function useColumns(fleet, minute) {
-    const narrow = useMemo(() => matchMedia("(max-width: 760px)"), []);
-    const [isNarrow, setNarrow] = useState(narrow.matches);
+    const narrow = useMemo(() => matchMedia("(max-width: 480px)"), []);
+    const [cards, setCards] = useState(narrow.matches);
     useEffect(() => {
-        const changed = () => setNarrow(narrow.matches);
+        const changed = () => setCards(narrow.matches);
         narrow.addEventListener("change", changed);
         return () => narrow.removeEventListener("change", changed);
     }, []);
-    const hidden = desktopColumns.value;
+    const hidden = hiddenColumns.value;
     return useMemo(() => {
         const all = desktopColumnsOf(fleet, minute.current);
-        return { all, columns: all.filter(({ name, narrow }) => (isNarrow ? narrow : !hidden.includes(name))) };
-    }, [fleet, isNarrow, hidden]);
+        return { all, cards, columns: all.filter(({ name, card }) => (cards ? card : !hidden.includes(name))) };
+    }, [fleet, cards, hidden]);
 }
 
 /** @param {{ rows: number, all: number, complete: boolean }} properties */
@@ -143,27 +168,16 @@ function Summary({ rows, all, complete }) {
 function Nothing({ filtered }) {
     const clear = () => setQuery({ q: undefined, ...Object.fromEntries(TERMS.map((name) => [name, undefined])) });
     return filtered
-        ? html`<p class="row">No desktop matches. <button type="button" onClick=${clear}>Clear the filters</button></p>`
-        : html`<p>The fleet is empty. <a href=${href("import")}>Begin</a></p>`;
+        ? html`<p class="row">No desktops match. <button type="button" onClick=${clear}>Clear the filters</button></p>`
+        : html`<p>The fleet is empty. <a href=${href("import")}>Get started</a></p>`;
 }
 
 /** Which columns are shown. @param {{ columns: Column[] }} properties */
 function Chooser({ columns }) {
-    const hidden = desktopColumns.value;
+    const hidden = hiddenColumns.value;
     /** @param {string} name */
-    const toggle = (name) => (desktopColumns.value = hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
-    const element = useRef(/** @type {HTMLDetailsElement | null} */ (null));
-    /** @param {KeyboardEvent} event */
-    const pressed = (event) => {
-        if (event.key !== "Escape" || element.current === null) return;
-        element.current.open = false;
-        element.current.querySelector("summary")?.focus();
-    };
-    return html`<details class="chooser" ref=${element} onKeyDown=${pressed}>
-        <summary>Columns</summary>
-        <fieldset>
-            <legend class="hidden">Columns</legend>
-            ${columns.slice(1).map(({ name, title }) => html`<label key=${name} class="check"><input type="checkbox" checked=${!hidden.includes(name)} onChange=${() => toggle(name)} /> ${title}</label>`)}
-        </fieldset>
-    </details>`;
+    const toggle = (name) => (hiddenColumns.value = hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
+    return html`<${Popover} label=${html`<${Icon} name="columns" />Columns`} title="Columns">
+        <div class="form">${columns.slice(1).map(({ name, title }) => html`<label key=${name} class="check"><input type="checkbox" checked=${!hidden.includes(name)} onChange=${() => toggle(name)} /> ${title}</label>`)}</div>
+    <//>`;
 }

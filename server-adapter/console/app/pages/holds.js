@@ -4,6 +4,7 @@ import { count, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
 import { askHold, askRelease, holds } from "../parts/hold-dialog.js";
 import { Loaded } from "../parts/problem.js";
+import { useScope } from "../parts/range.js";
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
@@ -18,7 +19,8 @@ const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => typ
 const SEARCHED = /** @type {const} */ (["workSpId", "computerName", "username", "matter", "reason", "placedBy"]);
 
 export default function Holds() {
-    const held = useResource("holds", (signal) => holds({}, signal), { every: EVERY_MS, on: changes });
+    const scope = useScope();
+    const held = useResource(`holds ${JSON.stringify(scope)}`, (signal) => holds(scope, signal), { every: EVERY_MS, on: changes });
     return html`<div class="head"><h1>Holds</h1>${may("admin") && html`<button type="button" onClick=${() => askHold([])}>Place holds …</button>`}</div>
         <p class="note">A desktop on hold is not rebuilt, restored, terminated or removed, and its telemetry, activity and audit are kept.</p>
         <${Loaded} of=${held}>${(/** @type {HoldRow[]} */ rows) => html`<${Shown} rows=${rows} />`}<//>`;
@@ -32,12 +34,12 @@ function Shown({ rows }) {
     const byMatter = group === "matter";
     const groups = byMatter ? Map.groupBy(found, ({ matter }) => matter) : new Map([["", found]]);
     return html`<div class="row">
-            <label class="compact"><span class="hidden">Filter</span><input type="search" placeholder="Filter" aria-label="Filter the holds" value=${q} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} /></label>
+            <label class="compact"><span class="hidden">Filter</span><input type="search" placeholder="Filter" aria-label="Filter the holds" value=${q} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value || undefined }, "q")} /></label>
             <label class="check"><input type="checkbox" checked=${byMatter} onChange=${() => setQuery({ group: byMatter ? undefined : "matter" })} /> By matter</label>
             <span class="note" role="status">${count(found.length)} of ${count(rows.length)}</span>
         </div>
         ${[...groups].map(([matter, rows]) => html`<${Group} key=${matter} matter=${byMatter ? matter : undefined} rows=${rows} />`)}
-        ${byMatter && groups.size === 0 && html`<p class="note">No hold.</p>`}`;
+        ${byMatter && groups.size === 0 && html`<p class="note">No holds yet.</p>`}`;
 }
 
 /** Holds of one matter, or all. @param {{ matter: string | undefined, rows: HoldRow[] }} properties */
@@ -67,6 +69,6 @@ function Group({ matter, rows }) {
             <button type="button" class="danger" disabled=${chosen.length === 0} onClick=${() => askRelease(chosen)}>Release ${chosen.length > 0 ? count(chosen.length) : ""} …</button>`;
     return html`<section class="panel">
         ${matter !== undefined && html`<h2><${Text} text=${matter} /></h2>`}
-        <${DataTable} caption=${matter === undefined ? "Litigation holds" : `Holds of ${visible(matter)}`} columns=${columns} rows=${rows} most=${500} rowKey=${(/** @type {HoldRow} */ row) => row.workSpId} file="holds" tools=${tools} empty="No hold." />
+        <${DataTable} caption=${matter === undefined ? "Litigation holds" : `Holds of ${visible(matter)}`} columns=${columns} rows=${rows} most=${500} rowKey=${(/** @type {HoldRow} */ row) => row.workSpId} file="holds" tools=${tools} empty="No holds yet." />
     </section>`;
 }

@@ -2,13 +2,14 @@
 
 import { get, request } from "../api.js";
 import { duration, time } from "../format.js";
+import { askBehind, spansOf } from "../parts/behind.js";
 import { Bar } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
-import { FleetFilter, fleetFilter } from "../parts/fleet-filter.js";
 import { LineChart } from "../parts/line-chart.js";
+import { useMarks } from "../parts/marks.js";
 import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
-import { RangePicker, bounds, useRange } from "../parts/range.js";
+import { bounds, rangeText, useRange, useScope } from "../parts/range.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
@@ -18,30 +19,29 @@ import { html } from "../vendor/preact.js";
 
 /** The whole and its phases, each with its colour in every chart. */
 const PHASES = [
-    { name: "total", title: "Whole logon", label: "whole", tone: 0 },
+    { name: "total", title: "Total", label: "total", tone: 0 },
     { name: "profile", title: "Profile", label: "profile", tone: 1 },
     { name: "groupPolicy", title: "Group policy", label: "group policy", tone: 2 },
     { name: "shell", title: "Shell", label: "shell", tone: 3 },
-    { name: "unattributed", title: "Not attributed", label: "not attributed", tone: 4 },
+    { name: "unattributed", title: "Other", label: "other", tone: 4 },
 ];
 const DAY_MS = 86_400_000;
 /** One step that holds any range: the next ends in 2079. */
 const WHOLE = "20000d";
 
 export default function Logons() {
-    const range = useRange("-7d");
-    const filter = fleetFilter();
+    const range = useRange();
+    const filter = useScope();
     const key = JSON.stringify([range.key, filter]);
     const logons = useResource(key, (signal) => load(range, filter, signal));
     const chosen = PHASES.find(({ name }) => name === route.value.query.phase) ?? PHASES[0];
-    return html`<div class="head"><h1>Logons</h1><${RangePicker} range=${range} presets=${{ "-24h": "24 h", "-7d": "7 days", "-28d": "28 days" }} /></div>
+    return html`<div class="head"><h1>Logons</h1></div>
         <div class="row choices">
-            <${FleetFilter} />
             <label class="compact">Phase <select value=${chosen.name} onChange=${(/** @type {any} */ event) => setQuery({ phase: event.target.value })}>
                 ${PHASES.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}
             </select></label>
         </div>
-        <${Loaded} of=${logons}>${(/** @type {Found} */ found) => html`<${Shown} found=${found} phase=${chosen} />`}<//>`;
+        <${Loaded} of=${logons}>${(/** @type {Found} */ found) => html`<${Shown} found=${found} phase=${chosen} range=${range} />`}<//>`;
 }
 
 /** @typedef {Awaited<ReturnType<typeof load>>} Found */
@@ -70,18 +70,23 @@ async function withPhases(slow, signal) {
     return { ...slow, profileMs, groupPolicyMs, shellMs, unattributedMs: complete ? totalMs - profileMs - groupPolicyMs - shellMs : null };
 }
 
-/** @param {{ found: Found, phase: typeof PHASES[number] }} properties */
-function Shown({ found: { report, whole, slowest }, phase: { name, title, tone } }) {
+/** @param {{ found: Found, phase: typeof PHASES[number], range: import("../parts/range.js").Range }} properties */
+function Shown({ found: { report, whole, slowest }, phase: { name, title, tone }, range }) {
     const quantiles = ["P50", "P90", "P95"].map((quantile) => ({ name: name + quantile, label: quantile.toLowerCase(), tone }));
     const medians = PHASES.slice(1).map((each) => ({ name: `${each.name}P50`, label: each.label, tone: each.tone }));
+    const marks = useMarks(range);
+    const logonsIn = (/** @type {string} */ when, /** @type {[number, number][]} */ spans) => askBehind({ title: `Logons, ${when}`, stream: "startup", spans, value: { title: "Slowest", of: ({ totalMs }) => totalMs, text: duration } });
+    const open = (/** @type {number} */ from, /** @type {number} */ to) => logonsIn(`${time(from)} to ${time(to)}`, [[from, to]]);
+    const [from, to] = bounds(range);
+    const axis = { unit: "ms", step: report.stepSeconds, from, to, marks, open };
     const amount = { name: "count", label: "logons" };
     return html`<${Warnings} warnings=${report.warnings} />
         <div class="panels wide">
-            <section class="panel"><${LineChart} title=${title} rows=${report.rows} series=${quantiles} unit="ms" step=${report.stepSeconds} amount=${amount} file=${`logons-${name}`} /></section>
-            <section class="panel"><${LineChart} title="Median of each phase" rows=${report.rows} series=${medians} unit="ms" step=${report.stepSeconds} amount=${amount} file="logons-phases" /></section>
+            <section class="panel"><${LineChart} title=${title} rows=${report.rows} series=${quantiles} ...${axis} amount=${amount} file=${`logons-${name}`} /></section>
+            <section class="panel"><${LineChart} title="Median of each phase" rows=${report.rows} series=${medians} ...${axis} amount=${amount} file="logons-phases" /></section>
         </div>
         <section class="panel">
-            <h2>Slowest logons</h2>
+            <div class="head"><h2>Slowest logons</h2><button type="button" class="quiet" onClick=${() => logonsIn(rangeText(range), spansOf(from, to))}>All desktops with logons</button></div>
             <${Slowest} rows=${slowest} whole=${whole} />
         </section>`;
 }
@@ -102,5 +107,5 @@ function Slowest({ rows, whole }) {
         ...phases,
     ];
     return html`<${DataTable} caption="Slowest logons" columns=${columns} rows=${rows} rowKey=${(/** @type {Slow} */ row) => `${row.instanceId} ${row.at}`} sort="-totalMs" file="slowest-logons" empty="There are no logons in this range." />
-        ${rows.length > 0 && html`<p class="note">Each bar is a phase, before the whole of its logon in grey. Marks: the fleet's median (thin, ${duration(whole.totalP50)} of the whole) and 95th percentile (thick, ${duration(whole.totalP95)}) in this range. The phases may run at the same time: a record holds how long they took, not when.</p>`}`;
+        ${rows.length > 0 && html`<p class="note">Coloured: this phase. Grey: whole logon. Ticks: fleet median (thin, ${duration(whole.totalP50)} in total) and 95th percentile (thick, ${duration(whole.totalP95)}). Phases may overlap: a record holds how long each took, not when.</p>`}`;
 }

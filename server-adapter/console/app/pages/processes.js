@@ -1,13 +1,14 @@
 // What runs on the desktops, and what it takes.
 
 import { bytes, count, percent } from "../format.js";
+import { askBehind, spansOf } from "../parts/behind.js";
 import { Bar } from "../parts/bar-chart.js";
 import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";
 import { DesktopLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
-import { RangePicker, useRange } from "../parts/range.js";
-import { Text } from "../parts/text.js";
+import { bounds, useRange } from "../parts/range.js";
+import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
@@ -23,19 +24,31 @@ const SHOWN_MAX = 200;
 const SORTS = { cpuAvg: "cpu", memoryAvg: "memory" };
 
 export default function Processes() {
-    const range = useRange("-24h");
+    const range = useRange();
     const { instanceId, sort = "-cpuAvg", q = "" } = route.value.query;
     const found = useResource(JSON.stringify([range.key, instanceId, sort]), (signal) => allRows("/query/processes", { from: range.from, to: range.to, instanceId, sort: sort.replace(/\w+$/, (name) => SORTS[name] ?? name) }, NAMES_MAX, signal));
-    return html`<div class="head"><h1>Processes</h1><${RangePicker} range=${range} /></div>
+    return html`<div class="head"><h1>Processes</h1></div>
         <div class="row choices">
-            <label class="compact">Name <input type="search" value=${q} placeholder="part of a name" onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value || undefined })} /></label>
+            <label class="compact">Name <input type="search" value=${q} placeholder="part of a name" onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value || undefined }, "q")} /></label>
             ${instanceId && html`<span>On <${DesktopLink} id=${instanceId} /></span><button type="button" onClick=${() => setQuery({ instanceId: undefined })}>Show all desktops</button>`}
         </div>
-        <${Loaded} of=${found}>${(/** @type {{ rows: Process[], warnings: string[] }} */ data) => html`<${Shown} ...${data} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
+        <${Loaded} of=${found}>${(/** @type {{ rows: Process[], warnings: string[] }} */ data) => html`<${Shown} ...${data} range=${range} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
 }
 
-/** @param {{ rows: Process[], warnings: string[], q: string, sort: string }} properties */
-function Shown({ rows, warnings, q, sort }) {
+/** The desktops that run a process. @param {string} name @param {import("../parts/range.js").Range} range @returns {import("../parts/behind.js").Asked} */
+function running(name, range) {
+    const items = (/** @type {any} */ { processes }) => (processes ?? []).filter((/** @type {any} */ each) => each.processName === name);
+    return {
+        title: `Desktops that run ${visible(name)}`,
+        stream: "processes",
+        spans: spansOf(...bounds(range)),
+        accept: (record) => items(record).length > 0,
+        value: { title: "CPU, max", text: percent, of: (record) => items(record).reduce((/** @type {number} */ sum, /** @type {any} */ { processorUsage = 0 }) => sum + processorUsage, 0) },
+    };
+}
+
+/** @param {{ rows: Process[], warnings: string[], range: import("../parts/range.js").Range, q: string, sort: string }} properties */
+function Shown({ rows, warnings, range, q, sort }) {
     const named = rows.filter(({ processName }) => processName.toLowerCase().includes(q));
     const greatest = (/** @type {keyof Process} */ name) => Math.max(...rows.map((row) => Number(row[name] ?? 0)));
     /** A number with its bar, in proportion to the greatest of both columns. @param {keyof Process} name @param {string} title @param {(value: any) => string} text @param {number} max @param {number} tone */
@@ -43,12 +56,12 @@ function Shown({ rows, warnings, q, sort }) {
     const [cpu, memory] = [greatest("cpuMax"), greatest("memoryMax")];
     const columns = [
         { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="named"><${Text} text=${row.processName} /></span>` },
-        { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => count(row.machines) },
+        { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => html`<button type="button" class="number-link" aria-label=${`${count(row.machines)} desktops run ${visible(row.processName)}: show them`} onClick=${() => askBehind(running(row.processName, range))}>${count(row.machines)}</button>` },
         { name: "reports", title: "Reports", number: true, show: (/** @type {Process} */ row) => count(row.reports) },
-        measured("cpuAvg", "Processor, mean", percent, cpu, 1),
-        measured("cpuMax", "Processor, greatest", percent, cpu, 1),
+        measured("cpuAvg", "CPU, mean", percent, cpu, 1),
+        measured("cpuMax", "CPU, max", percent, cpu, 1),
         measured("memoryAvg", "Memory, mean", bytes, memory, 2),
-        measured("memoryMax", "Memory, greatest", bytes, memory, 2),
+        measured("memoryMax", "Memory, max", bytes, memory, 2),
     ];
     return html`<${Warnings} warnings=${warnings} />
         <${DataTable}

@@ -62,18 +62,18 @@ function facts({ metrics: m, at, ready }) {
     /** @type {Record<string, Fact[]>} */
     const areas = {
         Queue: [
-            ["Waiting to be filed", count(m.queue_records)],
-            ["Bound", count(m.queue_records_max)],
+            ["Still being processed", count(m.queue_records)],
+            ["Limit", count(m.queue_records_max)],
             ["In the file", bytes(m.queue_bytes)],
             ["Oldest", m.queue_records > 0 ? `${duration(1000 * m.oldest_queued_record_age_seconds)} old` : "–"],
-            ["Filed since the start", count(m.records_filed_total)],
+            ["Processed since the start", count(m.records_filed_total)],
         ],
         Commits: [
             ["Since the start", count(m.commits_total)],
-            ["Writes in one", m.commits_total > 0 ? decimal(m.commit_mutations_total / m.commits_total) : "–"],
-            ["Half take at most", half === undefined ? "–" : `${half * 1000} ms`],
+            ["Writes per commit", m.commits_total > 0 ? decimal(m.commit_mutations_total / m.commits_total) : "–"],
+            ["Median commit", half === undefined ? "–" : `${half * 1000} ms`],
             ["Failed", count(m.commit_failures_total)],
-            ["Store opened again", count(m.store_reopened_total)],
+            ["Reopened after error", count(m.store_reopened_total)],
         ],
         Upkeep: [
             ["Last round", ago(date(m.maintenance_last_success_timestamp_seconds), at)],
@@ -87,10 +87,10 @@ function facts({ metrics: m, at, ready }) {
     }
     const version = /version="([^"]*)"/.exec(Object.keys(m).find((name) => name.startsWith("build_info")) ?? "")?.[1];
     areas.Server = [
-        ["Ready", ready],
+        ["Status", ready],
         ["Version", version ?? "–"],
         ["Connections", `${count(m.connections)} of ${count(m.connections_max)}`],
-        ["Failures inside", count(m.internal_errors_total)],
+        ["Internal errors", count(m.internal_errors_total)],
         ["File removed or replaced", m.file_displaced === 1 ? "yes: writes are refused until it is back" : "no"],
     ];
     return areas;
@@ -105,13 +105,13 @@ function Shown({ reading, course, reload }) {
     return html`${ready !== undefined && ready !== "ready" && html`<p class="problem" role="alert">The store cannot be used: ${ready}</p>`}
         <dl class="figures">
             <div><dt>Size</dt><dd>${bytes(metrics.store_bytes)}</dd></div>
-            <div><dt>Queue</dt><dd>${count(metrics.queue_records)} <small>${percent(used)} of its bound</small></dd></div>
+            <div><dt>Queue</dt><dd>${count(metrics.queue_records)} <small>${percent(used)} of limit</small></dd></div>
             <div><dt>Records a second</dt><dd>${decimal(metrics.records_per_second)}</dd></div>
         </dl>
         <div class="table-tools">
-            <span class="note">Read every 10 s</span>
+            <span class="note">Updates every 10 s</span>
             <button type="button" class="quiet" onClick=${() => download("metrics.txt", text, "text/plain;charset=utf-8")}>Save the metrics, for Prometheus</button>
-            <button type="button" class="quiet" onClick=${save}>Save as CSV</button>
+            <button type="button" class="quiet" onClick=${save}>Export CSV</button>
         </div>
         <div class="panels">
             ${Object.entries(areas).map(
@@ -133,6 +133,6 @@ const Check = () => html`<section class="panel">
 
 /** @param {{ used: number, course: number[] }} properties */
 function Gauge({ used, course }) {
-    return html`<meter class="gauge" min="0" max="100" low="50" high="80" optimum="0" value=${used} aria-label="Queue, part of its bound">${percent(used)}</meter>
+    return html`<meter class="gauge" min="0" max="100" low="50" high="80" optimum="0" value=${used} aria-label="Queue, part of its limit">${percent(used)}</meter>
         <div class="row"><${Sparkline} values=${course} label="Queue while this page is open" width=${240} /><span class="note">while this page is open</span></div>`;
 }

@@ -24,7 +24,7 @@ export const ACTIONS = [
     { name: "ChangeComputeType", title: "Change type", will: "will change", disconnects: true, note: "Changes the hardware. Whoever works there is disconnected." },
     { name: "RestoreWorkSpace", title: "Restore", will: "will be restored", danger: true, holds: true, note: "Sets both volumes back to the last snapshot. What was written since is lost." },
     { name: "RebuildWorkSpace", title: "Rebuild", will: "will be rebuilt", danger: true, holds: true, note: "Makes the root volume anew and sets the user volume back to the last snapshot." },
-    { name: "TerminateWorkSpace", title: "Terminate", will: "will be terminated", danger: true, holds: true, note: "Deletes the desktop and its volumes. Nothing brings them back." },
+    { name: "TerminateWorkSpace", title: "Terminate", will: "will be terminated", danger: true, holds: true, note: "Deletes the desktop and its volumes. This cannot be undone." },
     { name: "RemoveWorkSpaceDbEntry", title: "Remove record", will: "to be removed from the inventory", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
 ];
 
@@ -115,7 +115,7 @@ function Steps({ action, ids }) {
     return html`<p>${action.note}</p>
         ${needsType && html`<label>New type <select value=${type} onChange=${(/** @type {any} */ event) => setType(event.target.value)}><option value="" disabled>Choose one</option>${COMPUTE_TYPES.map((name) => html`<option key=${name}>${name}</option>`)}</select></label>`}
         <${Problem} error=${error} retry=${look} />
-        ${previewed === undefined && error === undefined && !(needsType && type === "") && html`<p class="note loading" role="status">Looking what would happen …</p>`}
+        ${previewed === undefined && error === undefined && !(needsType && type === "") && html`<p class="note loading" role="status">Checking what would happen …</p>`}
         ${previewed && html`<${Confirm} key=${type} action=${action} previewed=${previewed} begin=${begin} />`}`;
 }
 
@@ -145,7 +145,7 @@ function Confirm({ action, previewed, begin }) {
     return html`<form class="action-form" onSubmit=${submit}>
         ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
-        ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case that has changed by then</label>`}
+        ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Also try the ${count(others)} that would be refused now</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
         ${
             chosen.length > 1 &&
@@ -178,7 +178,7 @@ function Results({ action, progress: { outcomes, waiting, sending, over }, stop,
             ${!stops && unsent.length > 0 && html`<button type="button" onClick=${() => begin(unsent)}>Send the other ${count(unsent.length)}</button>`}
             ${over && failed.length > 0 && html`<button type="button" onClick=${() => begin(failed)}>Try the ${count(failed.length)} again</button>`}
             <a class="button" href=${href("audit", undefined, { tab: "running" })} onClick=${close}>Running actions</a>
-            <button type="button" onClick=${save}>Save as CSV</button>
+            <button type="button" onClick=${save}>Export CSV</button>
             ${!sending && html`<button key="close" ref=${stops ? undefined : button} type="button" class="primary" onClick=${close}>Close</button>`}
         </div>`;
 }

@@ -30,7 +30,7 @@ const OUTCOMES = {
     Failed: ["bad", "✖", "failed"],
     Cancelled: ["warn", "△", "cancelled"],
     Throttled: ["warn", "△", "refused for now: the key's number of an hour is reached, or too many batches wait"],
-    NoChange: ["off", "○", "without a need for it: nothing changes"],
+    NoChange: ["off", "○", "already in this state"],
     LitigationHold: ["care", "▣", "on litigation hold"],
     OperationInProgress: ["busy", "◔", "with an action in progress"],
     InvalidResourceState: ["warn", "△", "in a state or running mode that does not allow it"],

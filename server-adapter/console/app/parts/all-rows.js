@@ -13,7 +13,7 @@ export async function allRows(path, query, most, signal) {
         rows.push(...page.rows);
         for (const warning of page.warnings) warnings.add(warning);
         if (page.hasMore && rows.length >= most) {
-            warnings.add(`These are the first ${count(rows.length)} rows: there are more.`);
+            warnings.add(`Showing the first ${count(rows.length)} rows: there are more.`);
             break;
         }
     }

@@ -1,10 +1,9 @@
 // What can be done with the selected desktops.
 
 import { count } from "../format.js";
-import { may, mayStart } from "../session.js";
+import { may } from "../session.js";
 import { html, useMemo } from "../vendor/preact.js";
-import { ACTIONS, askAction } from "./action-dialog.js";
-import { askHold } from "./hold-dialog.js";
+import { ActionMenu } from "./action-menu.js";
 
 /** @param {{ selected: ReadonlySet<string>, select: (ids: ReadonlySet<string>) => void, rows: Uint32Array, idOf: (row: number) => string | null }} properties */
 export function BulkBar({ selected, select, rows, idOf }) {
@@ -16,7 +15,6 @@ export function BulkBar({ selected, select, rows, idOf }) {
         <span><b>${count(shown.length)}</b> selected</span>
         ${shown.length < rows.length && html`<button type="button" class="quiet" onClick=${all}>Select all ${count(rows.length)}</button>`}
         <button type="button" class="quiet" onClick=${() => select(new Set())}>Clear</button>
-        ${may("admin") && html`<button type="button" onClick=${() => askHold(shown)}>Place hold</button>`}
-        ${ACTIONS.filter(({ name }) => mayStart(name)).map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, shown)}>${title}</button>`)}
+        <${ActionMenu} ids=${shown} first="RebootWorkSpace" />
     </div>`;
 }

@@ -20,7 +20,7 @@ import { html, useMemo, useState } from "../vendor/preact.js";
  * @template Row
  * @param {{ columns: Column<Row>[], rows: Row[], caption: string, file?: string, sort?: string, rowKey: (row: Row) => string | number, empty?: any, tools?: any, onSort?: (by: string) => void, most?: number }} properties
  */
-export function DataTable({ columns, rows, caption, file, sort = "", rowKey, empty = "There is nothing here.", tools, onSort, most = 1000 }) {
+export function DataTable({ columns, rows, caption, file, sort = "", rowKey, empty = "Nothing here yet.", tools, onSort, most = 1000 }) {
     const [own, setOwn] = useState(sort);
     const [by, setBy] = onSort ? [sort, onSort] : [own, setOwn];
     const sorted = useMemo(() => (onSort ? rows : inOrder(rows, by)), [rows, by, onSort === undefined]);
@@ -29,7 +29,7 @@ export function DataTable({ columns, rows, caption, file, sort = "", rowKey, emp
     return html`<div class="table-tools">
             <span class="note">${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}</span>
             ${tools}
-            ${file && html`<button type="button" class="quiet" disabled=${rows.length === 0} onClick=${save}>Save as CSV</button>`}
+            ${file && html`<button type="button" class="quiet" disabled=${rows.length === 0} onClick=${save}>Export CSV</button>`}
         </div>
         <div class="table-frame" role="region" aria-label=${caption} tabindex="0">
             <table class="data">

@@ -17,13 +17,18 @@ const shade = (value, max) => (max > 0 ? Math.ceil((SHADES * value) / max) : 0);
  * @param {readonly (readonly number[])[]} properties.values by row and column
  * @param {(row: number, column: number) => string} properties.text what is said of a cell
  * @param {string} properties.unit what is counted
+ * @param {(row: number, column: number) => void} [properties.open] shows what is behind a cell
  */
-export function HeatMap({ caption, rows, columns, values, text, unit }) {
+export function HeatMap({ caption, rows, columns, values, text, unit, open }) {
     const [[row, column], setPlace] = useState([0, 0]);
     const [read, setRead] = useState("");
     const max = Math.max(...values.flat());
     /** @param {KeyboardEvent} event */
     const pressed = (event) => {
+        if (event.key === "Enter" || event.key === " ") {
+            event.preventDefault();
+            return open?.(row, column);
+        }
         const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -column], End: [0, columns.length], PageUp: [-row, 0], PageDown: [rows.length, 0] };
         const step = steps[/** @type {keyof typeof steps} */ (event.key)];
         if (step === undefined) return;
@@ -36,7 +41,7 @@ export function HeatMap({ caption, rows, columns, values, text, unit }) {
         setPlace([one, other]);
         setRead(text(one, other));
     };
-    return html`<p class="heat-read">${read || html`<span class="note">Point at a cell, or go through them with the arrow keys.</span>`}</p>
+    return html`<p class="heat-read">${read || html`<span class="note">Point at a cell or use the arrow keys. Click or Enter shows its desktops.</span>`}</p>
         <div class="table-frame">
             <table class="heat" role="grid" aria-readonly="true" onKeyDown=${pressed}>
                 <caption class="hidden">${caption}</caption>
@@ -47,7 +52,7 @@ export function HeatMap({ caption, rows, columns, values, text, unit }) {
                     ${rows.map(
                         (heading, one) => html`<tr key=${heading}>
                             <th scope="row">${heading}</th>
-                            ${values[one].map((value, other) => html`<td key=${other} class=${`heat-${shade(value, max)}`} tabindex=${one === row && other === column ? 0 : -1} onFocus=${at(one, other)} onPointerEnter=${() => setRead(text(one, other))}>${compact(value)}</td>`)}
+                            ${values[one].map((value, other) => html`<td key=${other} class=${`heat-${shade(value, max)}`} tabindex=${one === row && other === column ? 0 : -1} onFocus=${at(one, other)} onPointerEnter=${() => setRead(text(one, other))} onClick=${() => open?.(one, other)}>${compact(value)}</td>`)}
                         </tr>`,
                     )}
                 </tbody>

@@ -137,7 +137,7 @@ function Release({ ids }) {
             html`<${Holds} rows=${rows} />
                 <p>After it, the desktop can be rebuilt, restored, terminated and removed, and what is older than the retention is deleted.</p>
                 <label>Type ${expected === String(rows.length) ? "the number of holds" : "the matter"}, <b><${Text} text=${expected} /></b>, to confirm
-                    <input ref=${field} value=${typed} autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
+                    <input ref=${field} value=${typed} autocomplete="off" spellcheck=${false} onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
                 </label>`
         }
         <div class="dialog-actions">

@@ -36,11 +36,11 @@ function logon(record) {
 
 /** The whole and its phases, each with its colour in every chart. */
 const PHASES = [
-    { name: "totalMs", title: "Whole logon", tone: 0 },
+    { name: "totalMs", title: "Total", tone: 0 },
     { name: "profileMs", title: "Profile", tone: 1 },
     { name: "groupPolicyMs", title: "Group policy", tone: 2 },
     { name: "shellMs", title: "Shell", tone: 3 },
-    { name: "unattributedMs", title: "Not attributed", tone: 4 },
+    { name: "unattributedMs", title: "Other", tone: 4 },
 ];
 
 /** @param {{ logons: Logon[], file: string, withDesktop?: boolean }} properties */

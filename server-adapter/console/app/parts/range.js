@@ -1,25 +1,29 @@
-// The range of time that a page is about, kept in its address.
+// The range of time and the part of the fleet that pages are about: one for all pages, in the header and in the address.
 
+import { duration } from "../format.js";
+import { PAGES } from "../pages/index.js";
 import { utc } from "../preferences.js";
 import { route, setQuery } from "../router.js";
-import { html, useState } from "../vendor/preact.js";
 
-const PRESETS = { "-1h": "1 h", "-24h": "24 h", "-7d": "7 days", "-28d": "28 days" };
+/** What a range is called that ends now. @type {Record<string, string>} */
+export const PRESETS = { "-1h": "1 hour", "-24h": "24 hours", "-7d": "7 days", "-28d": "28 days", "-91d": "13 weeks", "-365d": "1 year" };
 
 /**
  * @typedef {object} Range
  * @property {string} from for the interface: a time before now such as `-24h`, or a date-time
  * @property {string | undefined} to a date-time, or nothing for now
  * @property {string} key another range has another one
- * @property {string} initial the range that stands for no choice
  */
 
-/** The chosen range: `from` and `to` of the address, or `initial`. @param {string} [initial] @returns {Range} */
-export function useRange(initial = "-24h") {
+/** The shown page, as `pages/index.js` declares it. */
+export const shownPage = () => PAGES.find(({ name }) => name === route.value.page);
+
+/** The chosen range: `from` and `to` of the address, or that of the page, or `initial`. @param {string} [initial] @returns {Range} */
+export function useRange(initial = shownPage()?.range ?? "-24h") {
     const { from = initial, to } = route.value.query;
     const two = isTime(from) && isTime(to) && Date.parse(from) < Date.parse(/** @type {string} */ (to));
     const chosen = two || /^-[1-9]\d{0,5}[mhd]$/.test(from) ? from : initial;
-    return { from: chosen, to: two ? to : undefined, key: two ? `${chosen} ${to}` : chosen, initial };
+    return { from: chosen, to: two ? to : undefined, key: two ? `${chosen} ${to}` : chosen };
 }
 
 /** @param {string | undefined} text */
@@ -33,44 +37,31 @@ export function bounds({ from, to }, now = Date.now()) {
     return [now - Number(from.slice(1, -1)) * UNITS[/** @type {"m"} */ (from.at(-1))], now];
 }
 
-/** Buttons for the range of `useRange`; `presets` are some of `-1h`, `-24h`, `-7d`, `-28d`, and any other with its text. @param {{ range: Range, presets?: Record<string, string> }} properties */
-export function RangePicker({ range, presets = PRESETS }) {
-    const [open, setOpen] = useState(false);
-    const own = range.to !== undefined;
-    const choose = (/** @type {string} */ from) => {
-        setOpen(false);
-        setQuery({ from: from === range.initial ? undefined : from, to: undefined });
-    };
-    return html`<div class="range" role="group" aria-label="Range">
-        ${Object.entries(presets).map(([from, text]) => html`<button key=${from} type="button" aria-pressed=${range.from === from} onClick=${() => choose(from)}>${text}</button>`)}
-        <button type="button" aria-pressed=${own} aria-expanded=${open} onClick=${() => setOpen(!open)}>${own ? `${range.from.slice(0, 10)} – ${range.to?.slice(0, 10)}` : "From – to"}</button>
-        ${open && html`<${OwnRange} range=${range} close=${() => setOpen(false)} />`}
-    </div>`;
+/** Sets the range of all pages. @param {number} from in ms @param {number} to */
+export function setRange(from, to) {
+    setQuery({ from: new Date(from).toISOString(), to: new Date(Math.max(to, from + UNITS.m)).toISOString() });
 }
 
-/** Two date-times. @param {{ range: Range, close: () => void }} properties */
-function OwnRange({ range, close }) {
-    const [problem, setProblem] = useState("");
-    const [from, to] = bounds(range);
-    /** @param {SubmitEvent} event */
-    const submit = (event) => {
-        event.preventDefault();
-        const fields = new FormData(/** @type {HTMLFormElement} */ (event.target));
-        const [begin, end] = ["from", "to"].map((name) => new Date(`${fields.get(name)}${utc.value ? "Z" : ""}`));
-        if (!(begin < end)) return setProblem("The end must be after the begin.");
-        setQuery({ from: begin.toISOString(), to: end.toISOString() });
-        close();
-    };
-    return html`<form class="row own-range" onSubmit=${submit}>
-        <label>From${utc.value ? ", UTC" : ""} <input type="datetime-local" name="from" required value=${field(from)} /></label>
-        <label>To <input type="datetime-local" name="to" required value=${field(to)} /></label>
-        <button class="primary">Show</button>
-        ${problem && html`<p role="alert" class="note">${problem}</p>`}
-    </form>`;
+/** A range in a few words. @param {Range} range */
+export function rangeText({ from, to }) {
+    if (to === undefined) return PRESETS[from] ?? duration(-bounds({ from, to, key: "" }, 0)[0]);
+    const [begin, end] = [field(Date.parse(from)), field(Date.parse(to))];
+    return `${begin} – ${begin.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`;
 }
 
-/** A time as a field of the browser holds it, in the zone in which times are shown. @param {number} at */
-function field(at) {
+/** A time as it is written and read in fields: 24 hours, in the zone in which times are shown. @param {number} at */
+export function field(at) {
     const shift = utc.value ? 0 : new Date(at).getTimezoneOffset() * UNITS.m;
-    return new Date(at - shift).toISOString().slice(0, 16);
+    return new Date(at - shift).toISOString().slice(0, 16).replace("T", " ");
 }
+
+/** The zone in which times are shown, such as `UTC+01:00`. @param {number} [at] clocks change during a year */
+export function zone(at = Date.now()) {
+    const minutes = utc.value ? 0 : -new Date(at).getTimezoneOffset();
+    if (minutes === 0) return "UTC";
+    const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
+    return `UTC${minutes < 0 ? "−" : "+"}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+}
+
+/** The part of the fleet that the shown page is about, as members of a query. @returns {Record<string, string | undefined>} */
+export const useScope = () => Object.fromEntries((shownPage()?.parts ?? []).map((name) => [name, route.value.query[name]]));

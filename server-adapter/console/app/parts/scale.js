@@ -1,6 +1,6 @@
 // Ticks of axes, and values with their units.
 
-import { bytes, clock, count, day, decimal, duration } from "../format.js";
+import { bytes, clock, count, day, decimal, duration, utcDay } from "../format.js";
 import { utc } from "../preferences.js";
 
 /** @typedef {import("../format.js").MaybeNumber} MaybeNumber */
@@ -49,20 +49,21 @@ export function numberTicks(greatest, most, unit) {
  * @param {number} from
  * @param {number} to
  * @param {number} most
+ * @param {boolean} [inUtc] for steps of days, which are those of UTC
  * @returns {{ at: number, text: string }[]}
  */
-export function timeTicks(from, to, most) {
+export function timeTicks(from, to, most, inUtc = utc.value) {
     const least = (to - from) / MINUTE / Math.max(most, 1);
     const step = CALENDAR.find((each) => each >= least) ?? 364 * 1440;
     const start = new Date(from);
     // Midnight before the range: the fields of the calendar, and not the milliseconds, so that ticks stay round when clocks change.
-    const [year, month, date] = utc.value ? [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()] : [start.getFullYear(), start.getMonth(), start.getDate()];
+    const [year, month, date] = inUtc ? [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()] : [start.getFullYear(), start.getMonth(), start.getDate()];
     const ticks = [];
     for (let index = 0, last = -Infinity; ; index++) {
-        const at = utc.value ? Date.UTC(year, month, date, 0, index * step) : new Date(year, month, date, 0, index * step).getTime();
+        const at = inUtc ? Date.UTC(year, month, date, 0, index * step) : new Date(year, month, date, 0, index * step).getTime();
         if (at > to) return ticks;
         if (at < from || at <= last) continue;
         last = at;
-        ticks.push({ at, text: step >= 1440 || clock(at) === "00:00" ? day(at) : clock(at) });
+        ticks.push({ at, text: inUtc && !utc.value ? utcDay(at) : step >= 1440 || clock(at) === "00:00" ? day(at) : clock(at) });
     }
 }

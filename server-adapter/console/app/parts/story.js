@@ -1,18 +1,20 @@
 // One desktop over time: its timeline and its load on one axis, and each row of the timeline in a list.
 
 import { get, pages } from "../api.js";
-import { count, time } from "../format.js";
+import { count, duration, time } from "../format.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
 import { html, useRef, useState } from "../vendor/preact.js";
 import { actionTitle } from "./audit-words.js";
 import { DataTable } from "./data-table.js";
+import { OVERLOAD } from "./level.js";
 import { LineChart } from "./line-chart.js";
+import { marksOf } from "./marks.js";
 import { Loaded, Warnings } from "./problem.js";
-import { RangePicker, bounds, useRange } from "./range.js";
+import { bounds, useRange } from "./range.js";
 import { State } from "./state.js";
 import { Text } from "./text.js";
-import { KINDS, Timeline, isRefused } from "./timeline.js";
+import { KINDS, LEFT, Timeline, isRefused } from "./timeline.js";
 
 /** @typedef {import("./states.js").TimelineRow} TimelineRow */
 
@@ -57,7 +59,7 @@ export async function timelineRows(query, most, signal) {
 
 /** @param {{ id: string, names: readonly string[], state: string | null | undefined, onHold: boolean, on: (event: import("../live.js").FleetEvent) => boolean }} properties */
 export function Story({ id, names, state, onHold, on }) {
-    const range = useRange("-7d");
+    const range = useRange();
     const most = useRef(PAGES);
     const story = useResource(
         `story ${id} ${range.key}`,
@@ -80,7 +82,7 @@ export function Story({ id, names, state, onHold, on }) {
         story.reload();
     };
     return html`<section class="panel" aria-label="What happened">
-        <div class="head"><h2>What happened</h2><${RangePicker} range=${range} presets=${{ "-24h": "24 h", "-7d": "7 days", "-28d": "28 days" }} /></div>
+        <div class="head"><h2>What happened</h2></div>
         <${Loaded} of=${story}>${(/** @type {any} */ data) => html`<${Shown} id=${id} story=${data} state=${state} onHold=${onHold} more=${more} />`}<//>
     </section>`;
 }
@@ -91,7 +93,8 @@ function Shown({ id, story: { rows, warnings, hasMore, load, bounds: axis }, sta
     const [from, to] = axis;
     const sample = load.rows.find((/** @type {any} */ row) => row.count > 0);
     const since = [...rows, ...(sample ? [sample] : [])].reduce((first, { at }) => Math.min(first, Date.parse(at)), to);
-    const chart = { rows: load.rows, unit: "%", max: 100, from, to, step: load.stepSeconds };
+    const marks = marksOf((/** @type {TimelineRow[]} */ (rows)).filter(({ kind }) => kind === "audit" || kind === "hold").map(({ at, title, detail, by }) => ({ activityTime: at, action: title, result: /^\w+/.exec(detail ?? "")?.[0] ?? "", requester: by })));
+    const chart = { rows: load.rows, unit: "%", max: 100, from, to, step: load.stepSeconds, inset: LEFT, threshold: { at: OVERLOAD, label: `${OVERLOAD} %` }, marks };
     return html`<${Warnings} warnings=${[...new Set([...warnings, ...load.warnings])]} />
         <${Timeline} rows=${rows} from=${from} to=${to} since=${since} state=${state} onHold=${onHold} chosen=${chosen} choose=${choose} />
         <${LineChart} ...${chart} title="Processor" file=${`${id} processor`} series=${[{ name: "cpuAvg", label: "mean", tone: 1 }]} band=${{ low: "cpuMin", high: "cpuMax" }} height=${120} />
@@ -123,8 +126,8 @@ const columns = (chosen, choose) => [
 
 /** Columns of a timeline, without the time. */
 export const TIMELINE_COLUMNS = [
-    { name: "kind", title: "Kind", show: (/** @type {TimelineRow} */ { kind }) => html`<span class="state ${KINDS[kind]?.tone}"><span class="glyph" aria-hidden="true">${KINDS[kind]?.glyph}</span>${kind}</span>` },
+    { name: "kind", title: "Kind", show: (/** @type {TimelineRow} */ { kind }) => html`<span class="state ${KINDS[kind]?.tone}"><span class="glyph" aria-hidden="true">${KINDS[kind]?.glyph}</span>${KINDS[kind]?.title ?? kind}</span>` },
     { name: "title", title: "What", show: (/** @type {TimelineRow} */ { kind, title }) => (kind === "state" ? html`<${State} state=${title} />` : kind === "audit" || kind === "hold" ? actionTitle(title) : html`<${Text} text=${title} />`) },
-    { name: "detail", title: "More", show: (/** @type {TimelineRow} */ row) => row.detail && html`<div class="detail">${isRefused(row) && html`<span class="bad"><span class="glyph" aria-hidden="true">✖</span></span> `}<${Text} text=${row.detail} /></div>` },
+    { name: "detail", title: "More", show: (/** @type {TimelineRow} */ row) => row.detail && html`<div class="detail">${isRefused(row) && html`<span class="bad"><span class="glyph" aria-hidden="true">✖</span></span> `}<${Text} text=${row.kind === "startup" ? row.detail.replaceAll(/\b(\d+) ms\b/g, (_, ms) => duration(Number(ms))) : row.detail} /></div>` },
     { name: "by", title: "By", show: (/** @type {TimelineRow} */ { by }) => html`<${Text} text=${by} />` },
 ];

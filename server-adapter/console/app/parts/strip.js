@@ -1,7 +1,7 @@
 // The fleet as one strip, a segment for each state; a click shows the desktops in it.
 
 import { STATE_NAMES, count, look } from "../format.js";
-import { href } from "../router.js";
+import { WHOLE_FLEET, href } from "../router.js";
 import { html } from "../vendor/preact.js";
 
 /** @param {{ counts: Record<string, number> }} properties */
@@ -10,7 +10,7 @@ export function Strip({ counts }) {
     const others = Object.keys(counts).filter((name) => counts[name] > 0 && !STATE_NAMES.includes(name));
     const states = [...known, ...others];
     const all = states.reduce((sum, name) => sum + counts[name], 0);
-    const to = (/** @type {string} */ name) => (STATE_NAMES.includes(name) ? href("desktops", undefined, { state: name }) : href("desktops"));
+    const to = (/** @type {string} */ name) => (STATE_NAMES.includes(name) ? href("desktops", undefined, { ...WHOLE_FLEET, state: name }) : href("desktops", undefined, WHOLE_FLEET));
     return html`<svg class="strip" viewBox="0 0 1000 28" preserveAspectRatio="none" aria-hidden="true">
             ${segments(states.map((name) => counts[name])).map(([x, width], index) => html`<a key=${states[index]} href=${to(states[index])} tabindex="-1"><rect x=${x} y="0" width=${width} height="28" class=${`tone-${look(states[index]).tone}`}><title>${look(states[index]).label}: ${count(counts[states[index]])}</title></rect></a>`)}
         </svg>

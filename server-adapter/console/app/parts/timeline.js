@@ -2,7 +2,7 @@
 
 import { duration, look, time } from "../format.js";
 import { html } from "../vendor/preact.js";
-import { useWidth } from "./line-chart.js";
+import { cross, useWidth } from "./line-chart.js";
 import { timeTicks } from "./scale.js";
 import { held, states } from "./states.js";
 import { visible } from "./text.js";
@@ -12,17 +12,17 @@ import { visible } from "./text.js";
 /** How the kinds of rows look. @type {Record<string, { glyph: string, tone: string, title: string }>} */
 export const KINDS = {
     state: { glyph: "●", tone: "good", title: "States" },
-    audit: { glyph: "◆", tone: "busy", title: "Calls" },
+    audit: { glyph: "◆", tone: "busy", title: "Actions" },
     hold: { glyph: "▣", tone: "care", title: "Holds" },
-    activity: { glyph: "│", tone: "off", title: "Use" },
+    activity: { glyph: "│", tone: "off", title: "Activity" },
     startup: { glyph: "▲", tone: "warn", title: "Logons" },
 };
 
 const LANE = 26;
 const BAR = 18;
 const AXIS = 20;
-/** The place of the charts below it, whose greatest tick is `100 %`. */
-const LEFT = 41;
+/** The place of the plot, also of the charts below it. */
+export const LEFT = 56;
 /** Pixels of a character in a bar. */
 const CHARACTER = 7.5;
 
@@ -39,8 +39,8 @@ export function Timeline({ rows, from, to, since, state, onHold, chosen, choose 
     const lanes = [
         { title: "State", spans: stateSpans, marks: [] },
         { title: "Hold", spans: holdSpans, marks: of("hold").filter(isRefused) },
-        { title: "Calls", spans: [], marks: of("audit") },
-        { title: "Use", spans: [], marks: of("activity", "startup") },
+        { title: "Actions", spans: [], marks: of("audit") },
+        { title: "Activity", spans: [], marks: of("activity", "startup") },
     ].filter(({ title, spans, marks }) => title === "State" || spans.length + marks.length > 0);
     const height = lanes.length * LANE + AXIS;
     const ticks = timeTicks(from, to, (width - LEFT) / 76);
@@ -48,7 +48,7 @@ export function Timeline({ rows, from, to, since, state, onHold, chosen, choose 
         ${width > 0 &&
         html`<svg role="img" aria-label=${summary(stateSpans, holdSpans, rows, from, to)} width=${width} height=${height}>
             ${ticks.map(({ at, text }) => html`<g key=${at}><path class="grid" d=${`M${x(at)} 0V${height - AXIS + 4}`} /><text x=${Math.min(Math.max(x(at), LEFT + 16), width - 18)} y=${height - 5} text-anchor="middle">${text}</text></g>`)}
-            ${chosen && html`<path class="cross" d=${`M${x(Date.parse(chosen.at))} 0V${height - AXIS}`} />`}
+            ${[chosen && Date.parse(chosen.at), cross.value].map((at) => at !== undefined && at >= from && at <= to && html`<path class="cross" d=${`M${x(at)} 0V${height - AXIS}`} />`)}
             ${lanes.map(
                 ({ title, spans, marks }, lane) => html`<g key=${title} transform=${`translate(0 ${lane * LANE})`}>
                     <text x="0" y="17">${title}</text>
@@ -90,5 +90,5 @@ function summary(states, holds, rows, from, to) {
     for (const { name, from: begin, to: end } of states) shares.set(name, (shares.get(name) ?? 0) + end - begin);
     const had = [...shares].map(([name, length]) => `${name === "" ? "not known" : visible(look(name).label)} for ${duration(length)}`).join(", ");
     const number = (/** @type {string} */ kind) => rows.filter((row) => row.kind === kind).length;
-    return `${time(from)} to ${time(to)}: ${had || "no state known"}; ${holds.length > 0 ? "on hold; " : ""}${number("audit")} calls, ${number("activity")} activities, ${number("startup")} logons. The list below has each.`;
+    return `${time(from)} to ${time(to)}: ${had || "no state known"}; ${holds.length > 0 ? "on hold; " : ""}${number("audit")} actions, ${number("activity")} activities, ${number("startup")} logons. The list below has each.`;
 }

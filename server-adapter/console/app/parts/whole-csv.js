@@ -29,7 +29,7 @@ export function WholeAsCsv({ path, query, member, columns, file }) {
         }
         setDone(undefined);
     };
-    if (done === undefined) return html`<button type="button" class="quiet" onClick=${save}>Save the whole as CSV</button>`;
+    if (done === undefined) return html`<button type="button" class="quiet" onClick=${save}>Export all (CSV)</button>`;
     return html`<span role="status">${count(done)} rows …</span><button type="button" onClick=${stop}>Stop</button>`;
 }
 

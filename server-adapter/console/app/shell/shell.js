@@ -4,12 +4,16 @@ import { host } from "../api.js";
 import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
 import { ActionDialog } from "../parts/action-dialog.js";
+import { Behind } from "../parts/behind.js";
 import { HoldDialog } from "../parts/hold-dialog.js";
+import { Icon } from "../parts/icon.js";
+import { Skeleton } from "../parts/problem.js";
 import { theme } from "../preferences.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
 import { may, session, signOut } from "../session.js";
 import { html, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
+import { Context, NotInScope } from "./context.js";
 import { Help, help } from "./help.js";
 import { useKeys } from "./keys.js";
 import { Notices } from "./notices.js";
@@ -27,21 +31,22 @@ export function Shell() {
     const { page: name } = route.value;
     const page = PAGES.find((each) => each.name === name);
     useEffect(() => setMenu(false), [route.value]);
-    return html`<a class="skip" href="#main" onClick=${toMain}>To the content</a>
+    return html`<a class="skip" href="#main" onClick=${toMain}>Skip to content</a>
         <header class="bar">
             <button type="button" class="quiet menu-button" aria-expanded=${menu} aria-controls="menu" onClick=${() => setMenu(!menu)}>☰ <span class="hidden">Menu</span></button>
             <a class="brand" href=${href("overview")}><img src="app/icon.svg" alt="" width="22" height="22" /> deskfleet</a>
             <span class="place">${host().place}</span>
             <${LiveState} />
             ${host().kind === "server" && html`<${Simulated} />`}
+            <${Context} />
             <button type="button" class="find" onClick=${() => (palette.value = true)}>Search <kbd>Ctrl K</kbd></button>
             <${Settings} />
         </header>
         <div class="frame">
             <nav id="menu" class=${menu ? "menu open" : "menu"} aria-label="Pages"><${Menu} shown=${name} /></nav>
-            <main id="main" tabindex="-1"><${Content} key=${name} page=${page} /></main>
+            <main id="main" tabindex="-1"><${NotInScope} /><${Content} key=${name} page=${page} /></main>
         </div>
-        <${Notices} /><${Palette} /><${Help} /><${ActionDialog} /><${HoldDialog} />`;
+        <${Notices} /><${Palette} /><${Help} /><${ActionDialog} /><${HoldDialog} /><${Behind} />`;
 }
 
 /** @param {MouseEvent} event */
@@ -72,19 +77,23 @@ function Menu({ shown }) {
             <ul>
                 ${pages
                     .filter((page) => page.group === group)
-                    .map(({ name, title }) => html`<li key=${name}><a href=${href(name)} aria-current=${name === shown ? "page" : undefined}>${title}</a></li>`)}
+                    .map(({ name, title }) => html`<li key=${name}><a href=${href(name)} aria-current=${name === shown ? "page" : undefined}><${Icon} name=${name} />${title}</a></li>`)}
             </ul>
         </section>`,
     );
 }
 
+/** @type {Record<string, string>} */
+const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+
+function nextTheme() {
+    const names = Object.keys(THEMES);
+    theme.value = names[(names.indexOf(theme.value) + 1) % names.length];
+}
+
 function Settings() {
     return html`<div class="settings">
-        <label class="compact"><span class="hidden">Colours</span>
-            <select value=${theme.value} onChange=${(/** @type {any} */ event) => (theme.value = event.target.value)}>
-                <option value="auto">System</option><option value="light">Light</option><option value="dark">Dark</option>
-            </select>
-        </label>
+        <button type="button" class="quiet" title=${`Colours: ${THEMES[theme.value]}`} aria-label=${`Colours: ${THEMES[theme.value]}`} onClick=${nextTheme}><${Icon} name="theme" /></button>
         <button type="button" class="quiet" aria-label="Help" onClick=${() => (help.value = true)}>?</button>
         ${host().kind === "server" && html`<button type="button" class="quiet" title="Signed in with the key ${session.value?.name}" onClick=${signOut}>Sign out</button>`}
     </div>`;
@@ -106,13 +115,13 @@ function Content({ page }) {
         another = true;
     }, [page]);
     if (page === undefined) return html`<h1>There is no such page</h1><p><a href=${href("overview")}>To the overview</a></p>`;
-    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">The key has no scope <code>${page.scope}</code>, which this page needs.</p>`;
+    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">This key lacks the permission <code>${page.scope}</code>.</p>`;
     const error = failed ?? missing;
     if (error) return html`<h1>${page.title}</h1><${Failure} error=${error} retry=${() => (missing ? location.reload() : retry())} />`;
-    return loaded === undefined ? html`<p class="note">Loading …</p>` : html`<${loaded.page} />`;
+    return loaded === undefined ? html`<${Skeleton} />` : html`<${loaded.page} />`;
 }
 
 /** @param {{ error: Error, retry: () => void }} properties */
 function Failure({ error, retry }) {
-    return html`<div class="problem" role="alert"><p>The page failed: ${error.message}</p><button type="button" onClick=${retry}>Show it again</button></div>`;
+    return html`<div class="problem" role="alert"><p>The page failed: ${error.message}</p><button type="button" onClick=${retry}>Retry</button></div>`;
 }

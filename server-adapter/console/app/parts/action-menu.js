@@ -1,0 +1,23 @@
+// What can be done to desktops: the first thing as a button, the others in a menu.
+
+import { may, mayStart } from "../session.js";
+import { html } from "../vendor/preact.js";
+import { ACTIONS, askAction } from "./action-dialog.js";
+import { askHold, askRelease } from "./hold-dialog.js";
+import { Icon } from "./icon.js";
+import { Popover } from "./popover.js";
+
+/** `first` names the action of the button, and `held` says that all are on hold. @param {{ ids: readonly string[], first: string, held?: boolean }} properties */
+export function ActionMenu({ ids, first, held = false }) {
+    const allowed = ACTIONS.filter(({ name }) => mayStart(name));
+    const [main, ...more] = [...allowed.filter(({ name }) => name === first), ...allowed.filter(({ name }) => name !== first)];
+    const button = (/** @type {typeof ACTIONS[number]} */ { name, title, danger }, kind = danger ? "danger" : "") => html`<button key=${name} type="button" class=${kind} onClick=${() => askAction(name, ids)}>${title} …</button>`;
+    const hold = may("admin") && (held ? html`<button type="button" class="danger" onClick=${() => askRelease([...ids])}>Release hold …</button>` : html`<button type="button" onClick=${() => askHold([...ids])}>Place hold …</button>`);
+    if (main === undefined && !hold) return null;
+    return html`<span class="row actions">
+        ${main && button(main, main.danger ? "danger" : "primary")}
+        ${(more.length > 0 || hold) && html`<${Popover} label=${html`<${Icon} name="more" />More actions`} title="More actions" kind="" menu>
+            <div class="menu-list">${more.filter(({ danger }) => !danger).map((each) => button(each))}${hold}${more.some(({ danger }) => danger) && html`<hr />`}${more.filter(({ danger }) => danger).map((each) => button(each))}</div>
+        <//>`}
+    </span>`;
+}
