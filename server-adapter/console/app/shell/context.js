@@ -99,8 +99,8 @@ function Values({ close }) {
 /** Says which part of the scope the shown page cannot take. */
 export function NotInScope() {
     const page = shownPage();
-    const taken = page?.parts ?? [];
-    const left = chosen().filter((name) => !taken.includes(name));
-    if (left.length === 0 || page === undefined || (page.range === undefined && page.parts === undefined)) return null;
+    const taken = page?.parts;
+    const left = chosen().filter((name) => !taken?.includes(name));
+    if (taken === undefined || left.length === 0) return null;
     return html`<p class="note unscoped"><${Icon} name="filter" /> Not filtered by ${said(left)}: this page does not know ${left.length > 1 ? "these parts" : `the ${PARTS[left[0]].title.toLowerCase()}`} of the fleet.</p>`;
 }
