@@ -165,12 +165,12 @@ consoleTest("table_selects_copies_and_keeps_the_id_in_view", async ({ page, load
     await page.keyboard.up("Shift");
     await page.waitForFunction(() => /^4 selected/.test(document.querySelector(".bulk")?.textContent));
     assert.equal(await page.evaluate(() => getSelection().toString()), "");
-    const copied = await page.evaluate(() => {
-        const data = new DataTransfer();
-        document.querySelector(".grid").dispatchEvent(new ClipboardEvent("copy", { clipboardData: data, bubbles: true, cancelable: true }));
-        return data.getData("text/plain");
-    });
-    assert.notEqual(copied, "");
+    // Ctrl C copies the focused cell: what the page gave to the clipboard is read at the event.
+    await page.evaluate(() => document.addEventListener("copy", ({ clipboardData }) => void (globalThis.copied = clipboardData.getData("text/plain"))));
+    await page.keyboard.down("Control");
+    await page.keyboard.press("c");
+    await page.keyboard.up("Control");
+    await page.waitForFunction(() => globalThis.copied === "AVAILABLE" || /Available/.test(globalThis.copied));
     // A menu closes at a click beside it.
     await press(page, "Columns");
     await page.waitForSelector(".popover-panel");

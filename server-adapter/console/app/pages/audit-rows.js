@@ -146,7 +146,7 @@ function Filters({ filters, range }) {
             </select>
         </label>`;
     return html`<div class="filters" role="search" aria-label="Filters of the audit">
-        ${text("workSpaceId", "Desktop ID", "search")} ${text("requester", "Requester", "search")}
+        ${text("workSpaceId", "Desktop ID", "search")} ${text("requester", "Requester (whole name)", "search")}
         ${choice("action", "Action", AUDITED.map((name) => [name, actionTitle(name)]))}
         ${choice("result", "Result", Object.entries(RESULTS).map(([name, { label }]) => [name, label]))}
     </div>`;

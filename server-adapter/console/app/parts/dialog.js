@@ -19,6 +19,8 @@ function Modal({ title, onClose, wide, children }) {
         const dialog = element.current;
         const before = /** @type {HTMLElement | null} */ (document.activeElement);
         if (dialog && !dialog.open) dialog.showModal();
+        // The browser chose the button that closes it, where no field asks for the focus.
+        if (dialog?.querySelector("[autofocus]") === null) dialog.querySelector("h2")?.focus();
         return () => {
             ended.current = true;
             dialog?.close();
@@ -34,7 +36,7 @@ function Modal({ title, onClose, wide, children }) {
     };
     return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
         <header>
-            <h2 id=${label}>${title}</h2>
+            <h2 id=${label} tabindex="-1">${title}</h2>
             <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
         </header>
         <div class="dialog-body">${children}</div>

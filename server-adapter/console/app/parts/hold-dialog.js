@@ -136,7 +136,7 @@ function Release({ ids }) {
             rows.length > 0 &&
             html`<${Holds} rows=${rows} />
                 <p>After it, the desktop can be rebuilt, restored, terminated and removed, and what is older than the retention is deleted.</p>
-                <label>Type ${expected === String(rows.length) ? "the number of holds" : "the matter"}, <b><${Text} text=${expected} /></b>, to confirm
+                <label>To confirm, type ${expected === String(rows.length) ? "the number of holds" : "the matter"}, <b><${Text} text=${expected} /></b>${expected !== String(rows.length) && html`, or <b>1</b>`}
                     <input ref=${field} value=${typed} autocomplete="off" spellcheck=${false} onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
                 </label>`
         }
