@@ -115,7 +115,9 @@ async function desktops({ stream, spans, accept, value }, signal) {
 
 /** The records of a body, as it arrives; what is not read is not sent. @param {Response} response */
 async function* lines(response) {
-    const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+    // An answer without records may have no body.
+    if (response.body === null) return;
+    const reader = response.body.getReader();
     const decoder = new TextDecoder();
     let rest = "";
     try {
