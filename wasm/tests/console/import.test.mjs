@@ -109,7 +109,7 @@ consoleTest(
         assert.deepEqual([mapped.workSpId, mapped.computerName, mapped.username, mapped.state], ["1", "0", "2", ""]);
         await page.waitForFunction(() => document.querySelector(".import").textContent.includes("Left out: Shoe size."));
         await page.select("select[name=region]", "fixed");
-        await page.locator("input[aria-label='Value of region for all']").fill("eu-west-1");
+        await page.locator("input[aria-label='Value of Region for all']").fill("eu-west-1");
         await page.locator(".import button.primary").click();
         await page.waitForFunction(() => /2 rows imported: 2 desktops created, 0 changed/.test(document.querySelector(".import [role=status]")?.textContent ?? ""));
         const rejected = await page.$$eval("[aria-label='Rejected rows'] tbody tr", (rows) => rows.map((row) => [...row.cells].map(({ textContent }) => textContent)));
