@@ -21,7 +21,7 @@ const ADVICE = {
     StorageUnavailable: "The store cannot be read or written. See the log of the server.",
     LitigationHold: "Release the hold first, on the desktop's page.",
     OperationInProgress: "Wait until the running action has ended.",
-    Offline: "Check the connection to the server, and that it runs.",
+    Offline: "Retrying …",
 };
 
 /** A request that was refused or did not arrive. */
@@ -93,7 +93,7 @@ export async function request(method, path, { query, json, body, type, accept, s
     const init = { method, headers, body, signal };
     for (let attempt = 1; ; attempt++) {
         const response = await transport.fetch(address(path, query), init).catch((error) => {
-            if (signal?.aborted) throw signal.reason?.name === "TimeoutError" ? new ApiError(0, "Offline", "The fleet takes too long to respond.") : error;
+            if (signal?.aborted) throw signal.reason?.name === "TimeoutError" ? new ApiError(0, "Offline", "The server takes too long to respond.") : error;
             throw new ApiError(0, "Offline", "Cannot reach the server.");
         });
         if (response.ok) return response;

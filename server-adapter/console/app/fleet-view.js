@@ -11,7 +11,7 @@ const CURRENT = /** @type {const} */ (["cpu", "memory", "rootVolume", "userVolum
 const NAMES = /** @type {const} */ (["state", "region", "runningMode", "computeTypeName", "onHold"]);
 const TEXTS = /** @type {const} */ (["workSpId", "username"]);
 /** Fields that are filtered by bounds, such as `gt.80`, `lt.-1h` or `null`. */
-const MEASURES = /** @type {const} */ (["lastSeen", ...CURRENT]);
+const MEASURES = /** @type {const} */ (["lastSeen", "asOf", ...CURRENT]);
 /** Members of the query that filter. */
 export const TERMS = [...NAMES, ...TEXTS, ...MEASURES];
 
@@ -145,7 +145,7 @@ export class FleetView {
         const past = this.#fleet.columns.asOf.values;
         const test = bound(/** @type {string} */ (this.#wanted[field]), Date.now());
         // A figure of the past counts as none.
-        return field === "lastSeen" ? (row) => test(values[row]) : (row) => test(Number.isNaN(past[row]) ? values[row] : Number.NaN);
+        return field === "lastSeen" || field === "asOf" ? (row) => test(values[row]) : (row) => test(Number.isNaN(past[row]) ? values[row] : Number.NaN);
     }
 }
 

@@ -1,6 +1,6 @@
 // Data of a page: loaded, kept while it is loaded again, and loaded again when something happens.
 
-import { onEvent } from "./live.js";
+import { live, onEvent } from "./live.js";
 import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
 
 /** Events that come together cause one load. */
@@ -10,8 +10,8 @@ const LOAD_MAX_MS = 60_000;
 
 /**
  * @template T
- * @typedef {{ data: T | undefined, error: Error | undefined, loading: boolean, reload: () => void }} Resource
- * `data` is that of the last load which succeeded for the same `key`
+ * @typedef {{ data: T | undefined, error: Error | undefined, loading: boolean, at: number | undefined, reload: () => void }} Resource
+ * `data` is that of the last load which succeeded for the same `key`, at the time `at` in ms
  */
 
 /**
@@ -23,7 +23,7 @@ const LOAD_MAX_MS = 60_000;
  * @returns {Resource<T>}
  */
 export function useResource(key, load, { every, on } = {}) {
-    const [state, setState] = useState(/** @type {{ key: string, data?: T, error?: Error, loading: boolean }} */ ({ key, loading: true }));
+    const [state, setState] = useState(/** @type {{ key: string, data?: T, error?: Error, at?: number, loading: boolean }} */ ({ key, loading: true }));
     const latest = useRef({ load, on });
     latest.current = { load, on };
     const loading = useRef(/** @type {{ controller: AbortController, again: boolean } | undefined} */ (undefined));
@@ -45,8 +45,8 @@ export function useResource(key, load, { every, on } = {}) {
             if (load.again) reload();
         };
         latest.current.load(AbortSignal.any([signal, AbortSignal.timeout(LOAD_MAX_MS)])).then(
-            (data) => loaded(() => ({ key, data, loading: false })),
-            (error) => loaded((before) => ({ key, data: before.key === key ? before.data : undefined, error, loading: false })),
+            (data) => loaded(() => ({ key, data, at: Date.now(), loading: false })),
+            (error) => loaded((before) => ({ key, ...(before.key === key ? { data: before.data, at: before.at } : {}), error, loading: false })),
         );
     }, [key]);
 
@@ -82,6 +82,11 @@ export function useResource(key, load, { every, on } = {}) {
         };
     }, [reload]);
 
+    // What failed without a connection is there again with it.
+    const failed = useRef(false);
+    failed.current = state.error !== undefined;
+    useEffect(() => live.subscribe((now) => now === "live" && failed.current && reload()), [reload]);
+
     const shown = state.key === key ? state : { key, data: undefined, error: undefined, loading: true };
-    return { data: shown.data, error: shown.error, loading: shown.loading, reload };
+    return { data: shown.data, error: shown.error, loading: shown.loading, at: shown.at, reload };
 }

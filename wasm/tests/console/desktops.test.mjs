@@ -174,10 +174,13 @@ consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ pag
     await load(desktops(12));
     await show("#/desktops");
     await rowCount(page, 12);
-    await page.focus(".grid");
-    await page.keyboard.down("Control");
-    await page.keyboard.press("a");
-    await page.keyboard.up("Control");
+    const all = async () => {
+        await page.focus(".grid");
+        await page.keyboard.down("Control");
+        await page.keyboard.press("a");
+        await page.keyboard.up("Control");
+    };
+    await all();
     const click = (within, text) => page.evaluate((within, text) => [...document.querySelectorAll(`${within} button`)].find(({ textContent }) => textContent.startsWith(text)).click(), within, text);
     await page.waitForSelector(".bulk");
     await click(".bulk", "More actions");
@@ -191,6 +194,9 @@ consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ pag
     await page.waitForFunction(() => /12 accepted/.test(document.querySelector("dialog").textContent));
     await click("dialog", "Close");
     await rowHas(page, "ws-000000", "Rebuilding");
+    // The action ended the selection.
+    await all();
+    await page.waitForSelector(".bulk");
     await click(".bulk", "Reboot");
     await page.waitForFunction(() => /12 with an action in progress/.test(document.querySelector("dialog")?.textContent));
     await page.locator("dialog .check input").click();

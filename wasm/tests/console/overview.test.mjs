@@ -36,7 +36,9 @@ consoleTest("palette_finds_desktops_and_pages_by_keyboard", async ({ page, load,
     await page.keyboard.type("DESK-17");
     await page.waitForFunction(() => document.querySelector("[role=option]")?.textContent.includes("ws-017"));
     await passesAxe();
+    await page.keyboard.down("Control");
     await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
     await page.waitForFunction(() => location.hash === "#/desktop/ws-017");
     await page.keyboard.press("?");
     await page.waitForSelector("dialog[open] table");
@@ -103,7 +105,7 @@ consoleTest("slow_and_failing_answers_are_said_and_tried_again", async ({ page, 
     await show("#/holds");
     await page.waitForSelector("main .loading");
     await page.waitForFunction(() => document.querySelector("main .loading") === null);
-    for (const [answer, hash, said] of [["failing", "#/processes", /It failed\..*00-1-1-00/s], ["gone", "#/advice", /does not respond/]]) {
+    for (const [answer, hash, said] of [["failing", "#/processes", /It failed\..*00-1-1-00/s], ["gone", "#/advice", /Cannot reach the server/]]) {
         await page.evaluate((answer) => void (globalThis.answer = answer), answer);
         await show(hash);
         await page.waitForSelector("main [role=alert] button");
@@ -115,7 +117,7 @@ consoleTest("slow_and_failing_answers_are_said_and_tried_again", async ({ page, 
     }
 });
 
-consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
+consoleTest("overview_loads_at_most_85_kb", async ({ page, context, url }) => {
     if (process.env.DESKFLEET_CONSOLE_FILES !== undefined) return context.skip("the files are not those that the server sends");
     await page.waitForSelector("main#main .panel");
     const sizes = await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map(({ name, encodedBodySize }) => [name, encodedBodySize]));
@@ -123,7 +125,7 @@ consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
     const bytes = files.reduce((sum, [, size]) => sum + size, 0);
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
     context.diagnostic(`${files.length} files, ${bytes} bytes in gzip; first paint after ${Math.round(paint)} ms`);
-    assert.ok(files.length > 20 && bytes > 20_000 && bytes <= 60_000, `${bytes} bytes in ${files.length} files`);
+    assert.ok(files.length > 20 && bytes > 20_000 && bytes <= 85_000, `${bytes} bytes in ${files.length} files`);
     const others = sizes.filter(([name]) => new URL(name).origin !== new URL(url).origin);
     assert.deepEqual(others, [], "nothing comes from another origin");
 }, { transports: ["server"], browsers: ["chromium"] });

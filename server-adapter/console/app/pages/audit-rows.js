@@ -70,8 +70,8 @@ function joined(now, before) {
 /** The audit as the filters of the address want it, for keys that may read all of it. */
 export function Audit() {
     const range = useRange();
-    const { workSpaceId, requester, action, result } = route.value.query;
-    const filters = { workSpaceId, requester, action, result };
+    const { workSpaceId, requester, action, result, batchId } = route.value.query;
+    const filters = { workSpaceId, requester, action, result, batchId };
     const query = () => ({ ...filters, ...between(range) });
     const key = JSON.stringify([filters, range.key]);
     const newest = useResource(key, (signal) => read(query(), null, signal), { every: EVERY_MS, on: changes });
@@ -149,6 +149,7 @@ function Filters({ filters, range }) {
         ${text("workSpaceId", "Desktop ID", "search")} ${text("requester", "Requester (whole name)", "search")}
         ${choice("action", "Action", AUDITED.map((name) => [name, actionTitle(name)]))}
         ${choice("result", "Result", Object.entries(RESULTS).map(([name, { label }]) => [name, label]))}
+        ${filters.batchId && html`<button type="button" onClick=${() => setQuery({ batchId: undefined })}>Only batch ${filters.batchId} ✕</button>`}
     </div>`;
 }
 

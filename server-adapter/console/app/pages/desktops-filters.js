@@ -32,6 +32,7 @@ export function Filters({ fleet, states }) {
             <${Choice} name="runningMode" title="Running mode" values=${runningMode.names} term=${query.runningMode} />
             ${BOUNDS.map(({ name, title, values }) => html`<${Bound} key=${name} name=${name} title=${title} values=${values} term=${query[name]} />`)}
             <label class="check"><input type="checkbox" checked=${query.onHold === "true"} onChange=${(/** @type {any} */ event) => setQuery({ onHold: event.target.checked ? "true" : undefined })} /> On hold</label>
+            <label class="check"><input type="checkbox" checked=${query.asOf !== undefined} onChange=${(/** @type {any} */ event) => setQuery({ asOf: event.target.checked ? "ne.null" : undefined })} /> Not reporting</label>
         </div>
         <div class="row"><${States} counts=${states} term=${query.state ?? ""} /><${Others} query=${query} /></div>`;
 }

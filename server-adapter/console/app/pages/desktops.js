@@ -8,6 +8,7 @@ import { FleetView, TERMS } from "../fleet-view.js";
 import { Icon } from "../parts/icon.js";
 import { BulkBar } from "../parts/bulk-bar.js";
 import { Popover } from "../parts/popover.js";
+import { openCard } from "../parts/card.js";
 import { Problem, Warnings } from "../parts/problem.js";
 import { VirtualTable } from "../parts/virtual-table.js";
 import { hiddenColumns } from "../preferences.js";
@@ -37,6 +38,12 @@ export default function Desktops() {
     const { all, columns, cards } = useColumns(fleet, minute);
     const { complete, error, warnings } = fleet.status.value;
     const idOf = (/** @type {number} */ row) => fleet.columns.workSpId.values[row];
+    // Rows that a filter hides are no longer selected, so that they are not acted upon when it is gone.
+    useEffect(() => {
+        if (selected.size === 0) return;
+        const shown = new Set(Array.from(rows, idOf));
+        setSelected(new Set([...selected].filter((id) => shown.has(id))));
+    }, [JSON.stringify(wanted)]);
     const empty = complete && rows.length === 0;
     /** @param {MouseEvent} event */
     const toTable = (event) => {
@@ -64,6 +71,7 @@ export default function Desktops() {
             setSort=${(/** @type {string} */ sort) => setQuery({ sort: sort === "workSpId" ? undefined : sort })}
             selected=${selected}
             select=${may("act") ? setSelected : undefined}
+            onCard=${(/** @type {number} */ row) => openCard({ id: idOf(row) ?? "" })}
             cards=${cards}
             empty=${empty && html`<${Nothing} filtered=${fleet.rowOf.size > 0} />`}
             onShown=${(/** @type {Uint32Array} */ rows) => (shown.current = rows)}

@@ -24,7 +24,9 @@ function validity({ revoked, expires }, now) {
 
 export default function Keys() {
     const keys = useResource("keys", (signal) => get("/operator/keys", {}, signal), { on: changes });
-    const [issuing, setIssuing] = useState(false);
+    // In the address, so that the search can lead here.
+    const issuing = route.value.query.issue !== undefined;
+    const setIssuing = (/** @type {boolean} */ is) => setQuery({ issue: is ? "1" : undefined });
     const [revoked, setRevoked] = useState(/** @type {any} */ (undefined));
     return html`<div class="head">
             <h1>Keys</h1>

@@ -1,27 +1,31 @@
-// The fleet in numbers: states, load, what is running, what happened last.
+// The home: what needs attention, beside it the fleet at a glance, below it how it went and what was done last.
 
 import { get } from "../api.js";
-import { ago, count, look, percent } from "../format.js";
-import { Result, actionTitle } from "../parts/audit-words.js";
+import { count, decimal, duration, percent } from "../format.js";
+import { KINDS } from "../parts/advice-kinds.js";
 import { BarChart } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { Gauge } from "../parts/gauge.js";
 import { LineChart } from "../parts/line-chart.js";
-import { DesktopLink, UserLink } from "../parts/links.js";
-import { Loaded, Problem, Warnings, leavesOut } from "../parts/problem.js";
+import { CardLink, UserLink } from "../parts/links.js";
+import { fleetLogons } from "../parts/logon-sentence.js";
+import { Loaded, Warnings, leavesOut } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
-import { State } from "../parts/state.js";
 import { Strip } from "../parts/strip.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
+import { may } from "../session.js";
 import { html } from "../vendor/preact.js";
+import { Attention } from "./attention.js";
+import { Latest } from "./latest.js";
 
 const EVERY_MS = 15_000;
 /** The load is filed by the hour. */
 const LOAD_EVERY_MS = 300_000;
+/** It takes the server longest, and changes by the day. */
+const ADVICE_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-const ACTIVITIES = 6;
 const WORST = 5;
 /** What changes the counts, besides telemetry, which the period covers. */
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => !type.startsWith("key.") && type !== "telemetry.filed";
@@ -32,72 +36,89 @@ export default function Overview() {
         <${Loaded} of=${fleet}>${(/** @type {any} */ data) => (data.workSpaces === 0 ? html`<${Empty} />` : html`<${Fleet} fleet=${data} />`)}<//>`;
 }
 
+/** The first steps. */
 function Empty() {
-    return html`<section class="panel">
+    if (!may("admin")) return html`<section class="panel"><h2>The fleet is empty</h2><p>A key of scope <code>admin</code> loads it: by an import, or by <a href=${href("api")}>the API</a>.</p></section>`;
+    return html`<section class="panel first-steps">
         <h2>The fleet is empty</h2>
-        <p>Load the demo fleet to look around, import your desktops, or connect an agent.</p>
-        <p><a class="button" href=${href("import")}>Begin</a></p>
+        <ol>
+            <li><b>Bring your desktops in.</b> Import a list from CSV or NDJSON; its columns are recognised, and you see the first rows before anything is stored.</li>
+            <li><b>Connect an agent</b>, so that load, logons and activity are known. A ready command is on the same page.</li>
+            <li><b>Or look around first:</b> load the demo fleet, and remove it later.</li>
+        </ol>
+        <p><a class="button primary" href=${href("import")}>Get started</a></p>
     </section>`;
 }
 
 /** @param {{ fleet: any }} properties */
 function Fleet({ fleet }) {
-    return html`<${Attention} /><section class="panel" aria-label="Desktops by state"><${Strip} counts=${fleet.byState} /></section>
-        <dl class="figures">
-            <${Figure} title="Desktops" to=${href("desktops")}>${count(fleet.workSpaces)}<//>
-            <${Figure} title="Reporting"><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <small>in 15 min</small><//><//>
-            <${Figure} title="Actions running" to=${href("audit", undefined, { tab: "running" })}>${count(fleet.inTransition)}<//>
-            <${Figure} title="On hold" to=${href("holds")}>${count(fleet.onHold)}<//>
-        </dl>
+    return html`<div class="home">
+            <div class="home-part"><${Attention} fleet=${fleet} /><${Latest} /></div>
+            <div class="home-part"><${Glance} fleet=${fleet} /><${Savings} /></div>
+        </div>
         <${Load} />
-        <div class="panels wide"><${Worst} /><${Latest} /></div>
-        <div class="panels">
-            <${Groups} title="Running mode" counts=${fleet.byRunningMode} filter="runningMode" />
-            <${Groups} title="Compute type" counts=${fleet.byComputeType} filter="computeTypeName" />
+        <div class="panels wide">
+            <${Worst} />
             <${Groups} title="Region" counts=${fleet.byRegion} filter="region" />
+            <${Groups} title="Compute type" counts=${fleet.byComputeType} filter="computeTypeName" />
+            <${Groups} title="Running mode" counts=${fleet.byRunningMode} filter="runningMode" />
         </div>`;
 }
 
-/** What is wrong now, the worst first. */
-function Attention() {
-    const wrong = useResource("conditions", (signal) => get("/query/conditions", {}, signal), { every: EVERY_MS });
-    const now = Date.now();
-    return html`<section class="panel">
-        <h2>Needs attention</h2>
-        <${Loaded} of=${wrong}>${(/** @type {{ rows: import("../../../../wasm/js/types.js").Condition[] }} */ { rows }) => html`
-            ${rows.length === 0 && "Nothing."}
-            <ul class="latest">
-                ${rows.map(
-                    ({ code, severity, since, text, count: number, subjects }) => html`<li key=${code}>
-                        <span><span class="state ${severity === "critical" ? "bad" : "warn"}">${severity}</span> ${text} ${number && `(${number})`}</span>
-                        <span class="note">${/^(Desktops|Fleet)/.test(code) && subjects.map((id) => html`<${DesktopLink} key=${id} id=${id} /> `)}since ${ago(since, now)}</span>
-                    </li>`,
-                )}
-            </ul>`}<//>
+/** What the fleet is now. @param {{ fleet: any }} properties */
+function Glance({ fleet }) {
+    const logons = useResource("logons of a day", async (signal) => ({ day: await fleetLogons("-24h", signal), usual: await fleetLogons("-28d", signal) }), { every: LOAD_EVERY_MS });
+    const { day, usual } = logons.data ?? { day: {}, usual: {} };
+    return html`<section class="panel" aria-labelledby="glance">
+        <h2 id="glance"><a class="big" href=${href("desktops")}>${count(fleet.workSpaces)}</a> ${fleet.workSpaces === 1 ? "desktop" : "desktops"}</h2>
+        <${Strip} counts=${fleet.byState} />
+        <dl class="facts glance">
+            <dt>Reporting</dt><dd><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <span class="note">in 15 min</span><//></dd>
+            <dt><a href=${href("logons")}>Logon, median</a></dt><dd>${(day.count ?? 0) === 0 ? html`<span class="note">no logon in 24 h</span>` : html`${duration(day.totalP50)} <span class="note">in 24 h; usually ${duration(usual.totalP50)}</span>`}</dd>
+            <dt><a href=${href("audit", undefined, { tab: "running" })}>Actions running</a></dt><dd>${count(fleet.inTransition)}</dd>
+            <dt><a href=${href("holds")}>On hold</a></dt><dd>${count(fleet.onHold)}</dd>
+        </dl>
     </section>`;
 }
 
-/** @param {{ title: string, to?: string, children?: any }} properties */
-function Figure({ title, to, children }) {
-    return html`<div><dt>${to ? html`<a href=${to}>${title}</a>` : title}</dt><dd>${children}</dd></div>`;
+/** @typedef {import("../../../../wasm/js/types.js").AdviceTotalRow} Total */
+
+/** What following the advice saves. */
+function Savings() {
+    const totals = useResource("totals", (signal) => get("/query/advice/totals", { from: "-30d" }, signal), { every: ADVICE_EVERY_MS });
+    return html`<section class="panel" aria-labelledby="savings">
+        <${Loaded} of=${totals}>${(/** @type {{ rows: Total[] }} */ { rows }) => {
+            const found = rows.filter(({ desktops }) => desktops > 0);
+            const priced = found.some(({ savingPerMonth }) => savingPerMonth !== null);
+            const sum = found.reduce((sum, { savingPerMonth }) => sum + (savingPerMonth ?? 0), 0);
+            return html`<h2 id="savings">${priced ? html`Save up to <a class="big" href=${href("advice")}>${decimal(sum, 0)}</a> a month` : "Advice"}</h2>
+                ${found.length === 0 && html`<p class="note">No advice: as far as telemetry says, no desktop is unused or of the wrong size.</p>`}
+                ${found.length > 0 && html`<table class="plain totals"><caption class="hidden">Advice by kind</caption><tbody>${found.map(({ advice, desktops, savingPerMonth }) => html`<tr key=${advice}>
+                    <th scope="row"><a href=${href("advice", undefined, { kind: advice })}>${KINDS[advice]?.title ?? advice}</a></th>
+                    <td class="number">${count(desktops)} <span class="note">${desktops === 1 ? "desktop" : "desktops"}</span></td>
+                    ${priced && html`<td class="number">${savingPerMonth === null ? "–" : decimal(savingPerMonth, 0)}</td>`}
+                </tr>`)}</tbody></table>`}
+                ${!priced && found.length > 0 && html`<p class="note">With prices in the server's configuration (<code>cost.prices</code>) this is in money.</p>`}`;
+        }}<//>
+    </section>`;
 }
 
 /** Processor and memory of the fleet. */
 function Load() {
     const series = useResource("load", (signal) => get("/query/series", { metrics: "cpu,memory", from: "-24h" }, signal), { every: LOAD_EVERY_MS });
     const chart = (/** @type {string} */ title, /** @type {string} */ metric, /** @type {number} */ tone, /** @type {any} */ { rows, stepSeconds }) => html`<section class="panel">
-        <${LineChart} title=${title} rows=${rows} series=${[{ name: `${metric}Avg`, label: "mean", tone }, { name: `${metric}P95`, label: "p95", tone }]} amount=${{ name: "count", label: "desktops" }} unit="%" max=${100} step=${stepSeconds} height=${126} file=${`fleet-${metric}`} />
+        <${LineChart} title=${title} rows=${rows} series=${[{ name: `${metric}Avg`, label: "mean", tone }, { name: `${metric}P95`, label: "p95", tone }]} amount=${{ name: "count", label: "records" }} unit="%" max=${100} step=${stepSeconds} height=${126} file=${`fleet-${metric}`} />
     </section>`;
     return html`<${Loaded} of=${series}>${(/** @type {any} */ data) => html`<${Warnings} warnings=${data.warnings.filter(leavesOut)} />
-        <div class="panels wide">${chart("Processor of the fleet, 24 h", "cpu", 1, data)}${chart("Memory of the fleet, 24 h", "memory", 2, data)}</div>`}<//>`;
+        <div class="panels wide">${chart("CPU of the fleet, 24 h", "cpu", 1, data)}${chart("Memory of the fleet, 24 h", "memory", 2, data)}</div>`}<//>`;
 }
 
 /** The desktops whose processors are the busiest, with their day. */
 function Worst() {
     const worst = useResource("worst", loadWorst, { every: LOAD_EVERY_MS });
     return html`<section class="panel">
-        <h2>Busiest processors, since yesterday (UTC)</h2>
-        <${Loaded} of=${worst}>${(/** @type {Awaited<ReturnType<typeof loadWorst>>} */ { rows, warnings }) => html`<${DataTable} caption="The desktops with the greatest 95th percentile of processor use" columns=${WORST_COLUMNS} rows=${rows} rowKey=${(/** @type {Busy} */ row) => row.workSpId} file="busiest-processors" sort="-p95" empty="No desktop reported its processor." />
+        <h2>Highest CPU since yesterday 00:00 UTC</h2>
+        <${Loaded} of=${worst}>${(/** @type {Awaited<ReturnType<typeof loadWorst>>} */ { rows, warnings }) => html`<${DataTable} caption="The desktops with the highest 95th percentile of CPU" columns=${WORST_COLUMNS} rows=${rows} rowKey=${(/** @type {Busy} */ row) => row.workSpId} file="busiest-processors" sort="-p95" empty="No desktop reported its CPU." />
             <${Warnings} warnings=${warnings} />`}<//>
     </section>`;
 }
@@ -105,9 +126,9 @@ function Worst() {
 /** @typedef {{ workSpId: string, username: string | null, p95: number, values: (number | null)[] }} Busy */
 
 const WORST_COLUMNS = [
-    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<${DesktopLink} id=${workSpId} />` },
+    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<${CardLink} id=${workSpId} />` },
     { name: "username", title: "User", show: (/** @type {Busy} */ { username }) => html`<${UserLink} name=${username} />` },
-    { name: "values", title: "Processor", fixed: true, unsaved: true, show: (/** @type {Busy} */ { values }) => html`<${Sparkline} values=${values} max=${100} label="Processor, %" width=${140} />` },
+    { name: "values", title: "CPU", fixed: true, unsaved: true, show: (/** @type {Busy} */ { values }) => html`<${Sparkline} values=${values} max=${100} label="CPU, %" width=${140} />` },
     { name: "p95", title: "p95", number: true, show: (/** @type {Busy} */ { p95 }) => percent(p95) },
 ];
 
@@ -132,23 +153,3 @@ function Groups({ title, counts, filter }) {
     });
     return html`<section class="panel"><h2>${title}</h2><${BarChart} caption=${title} rows=${rows} tone=${0} /></section>`;
 }
-
-function Latest() {
-    const audit = useResource("latest", (signal) => get("/api/Information/GetAdminActivity", { numberOfActivities: ACTIVITIES }, signal), { on: changes });
-    const now = Date.now();
-    return html`<section class="panel">
-        <h2>Latest actions</h2>
-        <${Problem} error=${audit.error} retry=${audit.reload} />
-        ${audit.data?.length === 0 && html`<p class="note">Nobody has done anything yet.</p>`}
-        <ul class="latest">
-            ${(audit.data ?? []).map(
-                (/** @type {any} */ row) => html`<li key=${row.id}>
-                    <span>${actionTitle(row.action)} ${row.workSpaceId && html`<${DesktopLink} id=${row.workSpaceId} />`}</span>
-                    <span class="note"><${Result} result=${row.result} />${row.newState && look(row.newState).label !== row.result ? html` · <${State} state=${row.newState} />` : ""} · <${Text} text=${row.requester} /> · ${ago(row.activityTime, now)}</span>
-                </li>`,
-            )}
-        </ul>
-        <p><a href=${href("audit")}>All actions and the audit</a></p>
-    </section>`;
-}
-

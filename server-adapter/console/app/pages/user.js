@@ -1,9 +1,10 @@
 // One user: what the help desk asks first.
 
 import { get } from "../api.js";
-import { ago, percent, time } from "../format.js";
-import { ACTIONS, askAction } from "../parts/action-dialog.js";
+import { ago, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
+import { DesktopActions } from "../parts/desktop-actions.js";
+import { Figure } from "../parts/level.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
@@ -11,9 +12,9 @@ import { State } from "../parts/state.js";
 import { TIMELINE_COLUMNS, firstOf, namesOf, timelineRows } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
-import { go, href, route } from "../router.js";
-import { may, mayStart } from "../session.js";
+import { href, route } from "../router.js";
 import { html, useEffect } from "../vendor/preact.js";
+import { Users } from "./users.js";
 
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow */
 
@@ -25,22 +26,7 @@ const DESKTOPS = 10;
 
 export default function UserPage() {
     const { id } = route.value;
-    return id ? html`<${User} key=${id} name=${id} />` : html`<div class="head"><h1>User</h1></div><section class="panel"><${Ask} /></section>`;
-}
-
-/** @param {{ name?: string }} properties */
-function Ask({ name = "" }) {
-    /** @param {SubmitEvent} event */
-    const submit = (event) => {
-        event.preventDefault();
-        const wanted = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("username")).trim();
-        if (wanted !== "") go("user", wanted);
-    };
-    return html`<form class="row" role="search" onSubmit=${submit}>
-        <label class="compact">Name <input type="search" name="username" required autocomplete="off" spellcheck="false" value=${name} autofocus=${name === ""} /></label>
-        <button class="primary">Show</button>
-        <span class="note">With or without its domain, in any case.</span>
-    </form>`;
+    return id ? html`<${User} key=${id} name=${id} />` : html`<${Users} />`;
 }
 
 /** @param {{ name: string }} properties */
@@ -65,9 +51,8 @@ function Unknown({ name }) {
             <p>No desktop belongs to a user of this name, and none has reported one.</p>
             <ul>
                 <li>Is the name spelt as in the directory? The whole name is compared, without its domain.</li>
-                <li><a href=${href("desktops", undefined, { q: name })}>Search for a part of it in Desktops</a></li>
+                <li><a href=${href("user", undefined, { q: name })}>Search by a part of it</a></li>
             </ul>
-            <${Ask} name=${name} />
         </section>`;
 }
 
@@ -110,7 +95,7 @@ function Found({ name, data: { info, rows, loads }, on }) {
 function Desktop({ row, load }) {
     const values = (/** @type {string} */ name) => load.rows.map((/** @type {any} */ point) => point[name]);
     const loads = [
-        { title: "Processor", now: row.cpu, values: values("cpuAvg"), tone: 1 },
+        { title: "CPU", now: row.cpu, values: values("cpuAvg"), tone: 1 },
         { title: "Memory", now: row.memory, values: values("memoryAvg"), tone: 2 },
     ];
     return html`<section class="panel">
@@ -118,10 +103,10 @@ function Desktop({ row, load }) {
         <p class="note"><${Text} text=${row.computerName} />, ${[row.computeTypeName, row.runningMode, row.region].filter(Boolean).map((text, index) => html`${index > 0 && ", "}<${Text} text=${text} />`)}</p>
         <table class="plain bars">
             <caption class="hidden">Load now, and in the last 24 hours</caption>
-            <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number">${percent(now)}</td><td class="spark"><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${110} tone=${tone} /></td></tr>`)}</tbody>
+            <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number"><${Figure} value=${now} asOf=${row.asOf} /></td><td class="spark"><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${110} tone=${tone} /></td></tr>`)}</tbody>
         </table>
-        <p class="note">Seen ${ago(row.lastSeen, Date.now())}.</p>
-        ${may("act") && html`<div class="row">${ACTIONS.filter(({ name, danger }) => !danger && mayStart(name)).map(({ name, title }) => html`<button key=${name} type="button" onClick=${() => askAction(name, [row.workSpId])}>${title} …</button>`)}</div>`}
+        <p class="note">${row.asOf === null ? `Seen ${ago(row.lastSeen, Date.now())}.` : `Not reporting: values of ${time(row.asOf)}.`}</p>
+        <${DesktopActions} row=${row} held=${row.onHold} />
     </section>`;
 }
 

@@ -30,17 +30,19 @@ export const ACTIONS = [
 
 /** More desktops than this begin in waves of as many, and actions that disconnect people are confirmed by typing how many. */
 const MANY = 25;
+/** A list of as many is open at first. */
+const OPEN_MAX = 20;
 /** Rows of a list that are drawn. */
 const LISTED_MAX = 200;
 
-/** @type {import("../vendor/preact.js").Signal<{ action: string, ids: string[] } | null>} */
+/** @type {import("../vendor/preact.js").Signal<{ action: string, ids: string[], begun?: () => void } | null>} */
 const asked = signal(null);
 /** Stops what this page has to send still. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
 const running = signal(null);
 
-/** Opens the dialog. @param {string} action such as `RebootWorkSpace` @param {Iterable<string>} ids */
-export function askAction(action, ids) {
-    if (running.value === null) asked.value = { action, ids: [...ids] };
+/** Opens the dialog. @param {string} action such as `RebootWorkSpace` @param {Iterable<string>} ids @param {() => void} [begun] called once it is confirmed */
+export function askAction(action, ids, begun) {
+    if (running.value === null) asked.value = { action, ids: [...ids], begun };
 }
 
 /** While a part is to be sent the dialog stays: its button stops that, and Esc does not do so by mistake. */
@@ -97,6 +99,7 @@ function Steps({ action, ids }) {
         const controller = new AbortController();
         stop.current = controller;
         running.value = controller;
+        asked.value?.begun?.();
         setPace(given);
         let told = false;
         await run(action.name, chosen, { requester: requester.value, computeType: type, ...given }, { stop: stop.current.signal, left: left.current.signal }, (now) => {
@@ -185,10 +188,12 @@ function Results({ action, progress: { outcomes, waiting, sending, over }, stop,
 
 /** Outcomes, those of a kind together. @param {{ action: typeof ACTIONS[number], outcomes: Outcome[], future?: boolean }} properties */
 function Groups({ action, outcomes, future = false }) {
+    // What cannot be undone does not get the sign of what went well.
+    const signOf = (/** @type {{ key: string, tone: string, glyph: string }} */ { key, tone, glyph }) => (future && key === "Accepted" && action.danger ? { tone: "bad", glyph: "▲" } : { tone, glyph });
     return html`<ul class="outcomes">
-        ${grouped(outcomes).map(
+        ${grouped(outcomes).map((group) => ({ ...group, ...signOf(group) })).map(
             ({ key, tone, glyph, text, rows }) => html`<li key=${key}>
-                <details open=${rows.length <= 3}>
+                <details open=${rows.length <= OPEN_MAX}>
                     <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${future && key === "Accepted" ? action.will : text}${rows[0]?.code ? html` <code>${key}</code>` : ""}</summary>
                     <ul>${rows.slice(0, LISTED_MAX).map(({ workSpaceId, message }) => html`<li key=${workSpaceId}><${Text} text=${workSpaceId} /> ${message && html`<span class="note"><${Text} text=${message} /></span>`}</li>`)}</ul>
                     ${rows.length > LISTED_MAX && html`<p class="note">and ${count(rows.length - LISTED_MAX)} more</p>`}

@@ -7,11 +7,11 @@ import { askHold, askRelease } from "./hold-dialog.js";
 import { Icon } from "./icon.js";
 import { Popover } from "./popover.js";
 
-/** `first` names the action of the button, and `held` says that all are on hold. @param {{ ids: readonly string[], first: string, held?: boolean }} properties */
-export function ActionMenu({ ids, first, held = false }) {
+/** `first` names the action of the button, `held` says that all are on hold, and `begun` is called once one is confirmed. @param {{ ids: readonly string[], first: string, held?: boolean, begun?: () => void }} properties */
+export function ActionMenu({ ids, first, held = false, begun }) {
     const allowed = ACTIONS.filter(({ name }) => mayStart(name));
     const [main, ...more] = [...allowed.filter(({ name }) => name === first), ...allowed.filter(({ name }) => name !== first)];
-    const button = (/** @type {typeof ACTIONS[number]} */ { name, title, danger }, kind = danger ? "danger" : "") => html`<button key=${name} type="button" class=${kind} onClick=${() => askAction(name, ids)}>${title} …</button>`;
+    const button = (/** @type {typeof ACTIONS[number]} */ { name, title, danger }, kind = danger ? "danger" : "") => html`<button key=${name} type="button" class=${kind} onClick=${() => askAction(name, ids, begun)}>${title} …</button>`;
     const hold = may("admin") && (held ? html`<button type="button" class="danger" onClick=${() => askRelease([...ids])}>Release hold …</button>` : html`<button type="button" onClick=${() => askHold([...ids])}>Place hold …</button>`);
     if (main === undefined && !hold) return null;
     return html`<span class="row actions">

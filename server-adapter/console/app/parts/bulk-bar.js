@@ -15,6 +15,6 @@ export function BulkBar({ selected, select, rows, idOf }) {
         <span><b>${count(shown.length)}</b> selected</span>
         ${shown.length < rows.length && html`<button type="button" class="quiet" onClick=${all}>Select all ${count(rows.length)}</button>`}
         <button type="button" class="quiet" onClick=${() => select(new Set())}>Clear</button>
-        <${ActionMenu} ids=${shown} first="RebootWorkSpace" />
+        <${ActionMenu} ids=${shown} first="RebootWorkSpace" begun=${() => select(new Set())} />
     </div>`;
 }

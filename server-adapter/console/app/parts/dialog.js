@@ -2,7 +2,7 @@
 
 import { html, useEffect, useId, useRef } from "../vendor/preact.js";
 
-/** @typedef {{ title: string, onClose: () => void, wide?: boolean, children?: any }} Properties */
+/** @typedef {{ title: string, onClose: () => void, wide?: boolean, drawer?: boolean, children?: any }} Properties `drawer`: at the edge of the window, and closed by a click beside it */
 
 /** @param {Properties & { open: boolean }} properties */
 export function Dialog({ open, ...properties }) {
@@ -11,7 +11,7 @@ export function Dialog({ open, ...properties }) {
 }
 
 /** @param {Properties} properties */
-function Modal({ title, onClose, wide, children }) {
+function Modal({ title, onClose, wide, drawer, children }) {
     const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
     const label = useId();
     const ended = useRef(false);
@@ -25,7 +25,7 @@ function Modal({ title, onClose, wide, children }) {
             ended.current = true;
             dialog?.close();
             // Not before the element is removed, which would take the focus away again.
-            setTimeout(() => before?.focus({ preventScroll: true }));
+            setTimeout(() => (before?.isConnected && before !== document.body ? before : document.getElementById("main"))?.focus({ preventScroll: true }));
         };
     }, []);
     /** Browsers close a dialog at a second Esc without asking; one that is still needed is shown again. */
@@ -34,7 +34,8 @@ function Modal({ title, onClose, wide, children }) {
         onClose();
         setTimeout(() => !ended.current && !element.current?.open && element.current?.showModal());
     };
-    return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
+    const beside = (/** @type {MouseEvent} */ { target }) => drawer && target === element.current && onClose();
+    return html`<dialog ref=${element} class=${drawer ? "drawer" : wide ? "wide" : ""} onClick=${beside} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
         <header>
             <h2 id=${label} tabindex="-1">${title}</h2>
             <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>

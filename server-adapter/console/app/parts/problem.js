@@ -1,6 +1,6 @@
 // What went wrong with the data of a page, and what to do.
 
-import { count, utcTime } from "../format.js";
+import { count, time, utcTime } from "../format.js";
 import { html } from "../vendor/preact.js";
 
 /** @param {{ error: any, retry?: () => void }} properties */
@@ -38,5 +38,6 @@ export const Skeleton = () => html`<div class="skeleton loading" role="status"><
 /** A page's data, or why there is none yet. @param {{ of: import("../resource.js").Resource<any>, children: (data: any) => any }} properties */
 export function Loaded({ of, children }) {
     return html`<${Problem} error=${of.error} retry=${of.reload} />
+        ${of.error && of.at !== undefined && html`<p class="note">What is shown is of ${time(of.at)}.</p>`}
         ${of.data === undefined ? !of.error && html`<${Skeleton} />` : children(of.data)}`;
 }

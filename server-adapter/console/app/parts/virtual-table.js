@@ -26,10 +26,10 @@ const BLOCK = 4;
  * `rows` are numbers of rows; `idOf` names one for the selection, and `version` says when it must be drawn anew. Without `select` no row can be
  * selected. With `cards` a row has two lines of two columns. `empty` is shown where there are no rows.
  * @param {{ caption: string, columns: Column[], rows: Uint32Array, idOf: (row: number) => string | null, version: (row: number) => unknown, sort: string, setSort: (sort: string) => void,
- *   selected: ReadonlySet<string>, select?: (ids: Set<string>) => void, onShown: (rows: Uint32Array) => void, busy?: boolean, cards?: boolean, empty?: any }} properties
+ *   selected: ReadonlySet<string>, select?: (ids: Set<string>) => void, onShown: (rows: Uint32Array) => void, onCard?: (row: number) => void, busy?: boolean, cards?: boolean, empty?: any }} properties
  */
 export function VirtualTable(properties) {
-    const { caption, columns, rows, idOf, version, sort, setSort, selected, select, onShown, busy, cards = false, empty } = properties;
+    const { caption, columns, rows, idOf, version, sort, setSort, selected, select, onShown, onCard, busy, cards = false, empty } = properties;
     const rowPx = cards ? CARD_PX : ROW_PX;
     const frame = useRef(/** @type {HTMLElement | null} */ (null));
     const [first, setFirst] = useState(0);
@@ -119,6 +119,7 @@ export function VirtualTable(properties) {
             moveTo(goal);
         } else if (side !== undefined) setPlace({ ...place, column: Math.max(0, Math.min(column + side, columns.length - 1)) });
         else if (event.key === " " && index >= 0) toggle(index, event.shiftKey);
+        else if (event.key === "Enter" && event.shiftKey && index >= 0) onCard?.(rows[index]);
         else if (event.key === "Enter" && index >= 0) follow(columns[column].to?.(rows[index]) ?? columns[0].to?.(rows[index]) ?? location.hash);
         else if ((event.key === "Enter" || event.key === " ") && index === -1) sortBy(columns[column], sort, setSort);
         else if (event.key === "Escape") select?.(new Set());
@@ -154,8 +155,7 @@ export function VirtualTable(properties) {
     /** @param {MouseEvent} event */
     const opened = (event) => {
         const at = dataOf(/** @type {HTMLElement} */ (event.target), "index");
-        const to = at === undefined ? undefined : columns[0].to?.(rows[at]);
-        if (to && /** @type {HTMLElement} */ (event.target).closest(".tick, a") === null) follow(to);
+        if (at !== undefined && at < rows.length && /** @type {HTMLElement} */ (event.target).closest(".tick, a") === null) onCard?.(rows[at]);
     };
     const tick = select === undefined ? "" : "32px ";
     const widths = columns.map(({ width }) => `minmax(${width}px, ${width}fr)`).join(" ");

@@ -6,13 +6,14 @@ import { html, signal } from "../vendor/preact.js";
 
 /** What a person can press. */
 const KEYS = [
-    ["Ctrl K", "Search desktops, users and pages"],
+    ["Ctrl K", "Search, or a command such as reboot ws-1"],
     ["/", "To the filter of the page, else the search"],
     ["?", "This help"],
     ["↑ ↓ Home End", "Move in a table"],
     ["Space", "Select a row"],
     ["Shift ↑ ↓, Ctrl A", "Select several rows, or all"],
     ["Enter", "Open a row"],
+    ["Shift Enter, double click", "Show the card of a desktop"],
     ["Esc", "Close, or clear the selection"],
 ];
 
@@ -24,7 +25,7 @@ export function Help() {
         <table class="plain">
             <tbody>${KEYS.map(([key, what]) => html`<tr key=${key}><th scope="row"><kbd>${key}</kbd></th><td>${what}</td></tr>`)}</tbody>
         </table>
-        <label class="check"><input type="checkbox" checked=${letterKeys.value} onChange=${(/** @type {any} */ event) => (letterKeys.value = event.target.checked)} /> Keys without Ctrl, such as <kbd>/</kbd> and <kbd>?</kbd></label>
+        <label class="check"><input type="checkbox" checked=${letterKeys.value} onChange=${(/** @type {any} */ event) => (letterKeys.value = event.target.checked)} /> Single-key shortcuts, such as <kbd>/</kbd> and <kbd>?</kbd></label>
         <label class="check"><input type="checkbox" checked=${utc.value} onChange=${(/** @type {any} */ event) => (utc.value = event.target.checked)} /> Show times in UTC</label>
     <//>`;
 }

@@ -5,24 +5,26 @@ import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
 import { ActionDialog } from "../parts/action-dialog.js";
 import { Behind } from "../parts/behind.js";
+import { Card } from "../parts/card.js";
 import { HoldDialog } from "../parts/hold-dialog.js";
 import { Icon } from "../parts/icon.js";
 import { Skeleton } from "../parts/problem.js";
 import { theme } from "../preferences.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
-import { may, session, signOut } from "../session.js";
+import { may, signOut } from "../session.js";
 import { html, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
 import { Context, NotInScope } from "./context.js";
 import { Help, help } from "./help.js";
 import { useKeys } from "./keys.js";
 import { Notices } from "./notices.js";
 import { Palette, palette } from "./palette.js";
+import { Person, PersonDialog } from "./person.js";
 
 const LIVE = {
     connecting: { glyph: "◔", text: "Connecting" },
     live: { glyph: "●", text: "Live" },
-    lost: { glyph: "✖", text: "No connection, trying again" },
+    lost: { glyph: "✖", text: "No connection. Retrying …" },
 };
 
 export function Shell() {
@@ -46,7 +48,7 @@ export function Shell() {
             <nav id="menu" class=${menu ? "menu open" : "menu"} aria-label="Pages"><${Menu} shown=${name} /></nav>
             <main id="main" tabindex="-1"><${NotInScope} /><${Content} key=${name} page=${page} /></main>
         </div>
-        <${Notices} /><${Palette} /><${Help} /><${ActionDialog} /><${HoldDialog} /><${Behind} />`;
+        <${Notices} /><${Palette} /><${Help} /><${PersonDialog} /><${Card} /><${ActionDialog} /><${HoldDialog} /><${Behind} />`;
 }
 
 /** @param {MouseEvent} event */
@@ -94,8 +96,9 @@ function nextTheme() {
 function Settings() {
     return html`<div class="settings">
         <button type="button" class="quiet" title=${`Colours: ${THEMES[theme.value]}`} aria-label=${`Colours: ${THEMES[theme.value]}`} onClick=${nextTheme}><${Icon} name="theme" /></button>
+        <${Person} />
         <button type="button" class="quiet" aria-label="Help" onClick=${() => (help.value = true)}>?</button>
-        ${host().kind === "server" && html`<button type="button" class="quiet" title="Signed in with the key ${session.value?.name}" onClick=${signOut}>Sign out</button>`}
+        ${host().kind === "server" && html`<button type="button" class="quiet" onClick=${signOut}>Sign out</button>`}
     </div>`;
 }
 

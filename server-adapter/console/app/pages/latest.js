@@ -1,0 +1,73 @@
+// What was done lately: failures of the day first, an action on many desktops as one line, nothing about keys.
+
+import { get } from "../api.js";
+import { ago, count, time } from "../format.js";
+import { Result, actionTitle } from "../parts/audit-words.js";
+import { CardLink } from "../parts/links.js";
+import { Loaded } from "../parts/problem.js";
+import { State } from "../parts/state.js";
+import { Text } from "../parts/text.js";
+import { useResource } from "../resource.js";
+import { href } from "../router.js";
+import { html } from "../vendor/preact.js";
+
+/** @typedef {import("../../../../wasm/js/types.js").AdminActivity} Row @typedef {import("../../../../wasm/js/types.js").ActionBatch} Batch */
+/** @typedef {{ key: string, at: string, failed: boolean, row?: Row, batch?: Batch }} Entry */
+
+/** Rows of the audit that are read: those of batches and of keys are among them. */
+const ROWS = 60;
+const SHOWN = 8;
+const DAY_MS = 86_400_000;
+/** What is no work on the fleet: keys, what was read, and what a batch says itself. */
+const OTHERS = new Set(["IssueKey", "RevokeKey", "ListKeys", "QueryExport", "DownloadBackup", "BackUp", "StopBatch"]);
+
+const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => /^(action|hold|workspace|import)\./.test(type);
+
+/** @param {AbortSignal} signal @returns {Promise<Entry[]>} */
+async function load(signal) {
+    const [rows, { batches }] = await Promise.all([get("/api/Information/GetAdminActivity", { numberOfActivities: ROWS }, signal), get("/operator/batches", {}, signal)]);
+    const single = rows.filter((/** @type {Row} */ { action, batchId }) => (batchId ?? null) === null && !OTHERS.has(action));
+    /** @type {Entry[]} */
+    const entries = [
+        ...batches.map((/** @type {Batch} */ batch) => ({ key: `batch ${batch.batchId}`, at: batch.startedAt, failed: batch.failed > 0, batch })),
+        ...single.map((/** @type {Row} */ row) => ({ key: `row ${row.id}`, at: row.activityTime, failed: row.result === "Failed", row })),
+    ];
+    // Failures are first for a day, not for ever.
+    const since = Date.now() - DAY_MS;
+    const first = (/** @type {Entry} */ { failed, at }) => Number(failed && Date.parse(at) > since);
+    return entries.sort((one, other) => first(other) - first(one) || Date.parse(other.at) - Date.parse(one.at)).slice(0, SHOWN);
+}
+
+export function Latest() {
+    const latest = useResource("latest", load, { on: changes });
+    const now = Date.now();
+    return html`<section class="panel">
+        <h2>Latest actions</h2>
+        <${Loaded} of=${latest}>${(/** @type {Entry[]} */ entries) => html`
+            ${entries.length === 0 && html`<p class="note">No actions yet. Choose desktops in <a href=${href("desktops")}>Desktops</a>, or press Ctrl K and type what to do.</p>`}
+            <ul class="latest">${entries.map(({ key, at, row, batch }) => html`<li key=${key}>
+                ${batch ? html`<${Many} batch=${batch} />` : html`<${Single} row=${/** @type {Row} */ (row)} />`}
+                <span class="note"><${Text} text=${batch ? (batch.requester ?? batch.apiKeyName ?? "host") : row?.requester} /> · <span title=${time(at)}>${ago(at, now)}</span></span>
+            </li>`)}</ul>`}<//>
+        <p><a href=${href("audit")}>All actions and the audit</a></p>
+    </section>`;
+}
+
+/** @param {{ row: Row }} properties */
+function Single({ row: { action, workSpaceId, result, newState, detail } }) {
+    return html`<span><b>${actionTitle(action)}</b> ${workSpaceId && html`<${CardLink} id=${workSpaceId} />`}</span>
+        <span><${Result} result=${result} />${result === "Refused" ? detail && html` <span class="note"><${Text} text=${detail} /></span>` : newState && html` <span class="note"><${State} state=${newState} /></span>`}</span>`;
+}
+
+/** @param {{ batch: Batch }} properties */
+function Many({ batch: { batchId, action, waiting, running, succeeded, failed, stopped } }) {
+    const all = waiting + running + succeeded + failed;
+    const parts = [
+        [failed, "failed", "bad", "✖"],
+        [running, "running", "busy", "◔"],
+        [waiting, stopped === null ? "waiting" : "not begun", "off", "◌"],
+        [succeeded, "done", "good", "✔"],
+    ];
+    return html`<span><b>${actionTitle(action)}</b> <a href=${href("audit", undefined, { batchId })}>${count(all)} ${all === 1 ? "desktop" : "desktops"}</a></span>
+        <span>${parts.filter(([number]) => Number(number) > 0).map(([number, word, tone, glyph]) => html`<span key=${word} class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${count(Number(number))} ${word}</span> `)}</span>`;
+}
