@@ -34,6 +34,7 @@ export function VirtualTable(properties) {
     const frame = useRef(/** @type {HTMLElement | null} */ (null));
     const [first, setFirst] = useState(0);
     const [height, setHeight] = useState(600);
+    const [room, setRoom] = useState(Infinity);
     // Where the keys are: the number of a row, as others may be sorted before it, and its last place; -1 is the heading.
     const [place, setPlace] = useState({ row: -2, index: 0, column: 0 });
     const anchor = useRef(-1);
@@ -52,7 +53,7 @@ export function VirtualTable(properties) {
 
     useLayoutEffect(() => {
         const element = /** @type {HTMLElement} */ (frame.current);
-        const watch = new ResizeObserver(() => setHeight(element.clientHeight));
+        const watch = new ResizeObserver(() => (setHeight(element.clientHeight), setRoom(element.clientWidth)));
         watch.observe(element);
         return () => watch.disconnect();
     }, []);
@@ -158,10 +159,13 @@ export function VirtualTable(properties) {
         if (at !== undefined && at < rows.length && /** @type {HTMLElement} */ (event.target).closest(".tick, a") === null) onCard?.(rows[at]);
     };
     const tick = select === undefined ? "" : "32px ";
+    const width = (tick ? 32 : 0) + columns.reduce((sum, { width }) => sum + width, 0);
+    // Cells that stay in their place cost a layer each: they are only where there is something to scroll sideways.
+    const pinned = !cards && width > room;
     const widths = columns.map(({ width }) => `minmax(${width}px, ${width}fr)`).join(" ");
     return html`<div
         ref=${frame}
-        class=${`grid${cards ? " cards" : ""}${select === undefined ? " unticked" : ""}`}
+        class=${`grid${cards ? " cards" : ""}${pinned ? " pinned" : ""}${select === undefined ? " unticked" : ""}`}
         role="grid"
         tabindex="0"
         aria-label=${caption}
@@ -170,7 +174,7 @@ export function VirtualTable(properties) {
         aria-multiselectable="true"
         aria-busy=${busy ? "true" : undefined}
         aria-activedescendant=${index >= 0 && (index < from || index >= to) ? undefined : cell(index < 0 ? -1 : rows[index], column)}
-        style=${{ "--columns": `${tick}${widths}`, "--width": cards ? "0" : `${(tick ? 32 : 0) + columns.reduce((sum, { width }) => sum + width, 0)}px` }}
+        style=${{ "--columns": `${tick}${widths}`, "--width": cards ? "0" : `${width}px` }}
         onScroll=${scrolled}
         onKeyDown=${pressed}
         onClick=${clicked}
