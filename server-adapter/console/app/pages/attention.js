@@ -9,7 +9,7 @@ import { Loaded, Problem } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
-import { href } from "../router.js";
+import { WHOLE_FLEET, href } from "../router.js";
 import { may, mayStart } from "../session.js";
 import { html, useState } from "../vendor/preact.js";
 import { grouped } from "./conditions.js";
@@ -79,7 +79,7 @@ function Names({ rows, number, desktops }) {
     const more = number - Math.min(rows.length, NAMES);
     return html`<p class="affected">
         ${rows.slice(0, NAMES).map(({ workSpId, username }) => html`<span key=${workSpId} class="one"><${CardLink} id=${workSpId} />${username && html` <span class="note"><${Text} text=${username} /></span>`}</span> `)}
-        ${more > 0 && html`<a href=${href("desktops", undefined, desktops)}>and ${count(more)} more</a>`}
+        ${more > 0 && html`<a href=${href("desktops", undefined, { ...WHOLE_FLEET, ...desktops })}>and ${count(more)} more</a>`}
         ${most !== undefined && rows.length > 2 && regions.size > 1 && 2 * most > rows.length && html` <span class="note">${count(most)} of them in <${Text} text=${place} /></span>`}
     </p>`;
 }
@@ -88,7 +88,7 @@ function Names({ rows, number, desktops }) {
 function Help({ condition: { act, desktops, to, count: number } }) {
     const [error, setError] = useState(/** @type {unknown} */ (undefined));
     if (desktops === undefined || act === undefined || !mayStart(act)) {
-        const place = desktops ? { text: "Show the desktops", href: href("desktops", undefined, desktops), scope: "read" } : to;
+        const place = desktops ? { text: "Show the desktops", href: href("desktops", undefined, { ...WHOLE_FLEET, ...desktops }), scope: "read" } : to;
         return place && may(place.scope ?? "read") && html`<a class="button" href=${place.href}>${place.text}</a>`;
     }
     const ask = async () => {

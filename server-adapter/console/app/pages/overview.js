@@ -14,7 +14,7 @@ import { Sparkline } from "../parts/sparkline.js";
 import { Strip } from "../parts/strip.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
-import { href } from "../router.js";
+import { WHOLE_FLEET, href } from "../router.js";
 import { may } from "../session.js";
 import { html } from "../vendor/preact.js";
 import { Attention } from "./attention.js";
@@ -70,7 +70,7 @@ function Glance({ fleet }) {
     const logons = useResource("logons of a day", async (signal) => ({ day: await fleetLogons("-24h", signal), usual: await fleetLogons("-28d", signal) }), { every: LOAD_EVERY_MS });
     const { day, usual } = logons.data ?? { day: {}, usual: {} };
     return html`<section class="panel" aria-labelledby="glance">
-        <h2 id="glance"><a class="big" href=${href("desktops")}>${count(fleet.workSpaces)}</a> ${fleet.workSpaces === 1 ? "desktop" : "desktops"}</h2>
+        <h2 id="glance"><a class="big" href=${href("desktops", undefined, WHOLE_FLEET)}>${count(fleet.workSpaces)}</a> ${fleet.workSpaces === 1 ? "desktop" : "desktops"}</h2>
         <${Strip} counts=${fleet.byState} />
         <dl class="facts glance">
             <dt>Reporting</dt><dd><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <span class="note">in 15 min</span><//></dd>
@@ -149,7 +149,7 @@ function Groups({ title, counts, filter }) {
     const groups = Object.entries(counts).sort(([, one], [, other]) => other - one);
     const rows = groups.slice(0, 10).map(([name, value]) => {
         const listed = name !== "other" && name !== "unknown";
-        return { key: name, label: listed ? html`<a href=${href("desktops", undefined, { [filter]: name })}><${Text} text=${name} /></a>` : name, value, text: count(value) };
+        return { key: name, label: listed ? html`<a href=${href("desktops", undefined, { ...WHOLE_FLEET, [filter]: name })}><${Text} text=${name} /></a>` : name, value, text: count(value) };
     });
     return html`<section class="panel"><h2>${title}</h2><${BarChart} caption=${title} rows=${rows} tone=${0} /></section>`;
 }

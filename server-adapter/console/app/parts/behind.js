@@ -2,7 +2,7 @@
 
 import { get, request } from "../api.js";
 import { count, time } from "../format.js";
-import { href } from "../router.js";
+import { WHOLE_FLEET, href } from "../router.js";
 import { session } from "../session.js";
 import { effect, html, signal, useEffect, useState } from "../vendor/preact.js";
 import { DataTable } from "./data-table.js";
@@ -65,7 +65,7 @@ function Shown({ ask }) {
     if (rows === undefined) return error === undefined ? html`<p class="note loading" role="status">Reading the records …</p>` : html`<${Problem} error=${error} retry=${read} />`;
     const { value } = ask;
     const columns = [
-        { name: "instanceId", title: "Desktop", show: (/** @type {Found} */ { instanceId, known }) => (known ? html`<${DesktopLink} id=${instanceId} />` : html`<a href=${href("desktops", undefined, { q: instanceId })}><${Text} text=${instanceId} /></a>`) },
+        { name: "instanceId", title: "Desktop", show: (/** @type {Found} */ { instanceId, known }) => (known ? html`<${DesktopLink} id=${instanceId} />` : html`<a href=${href("desktops", undefined, { ...WHOLE_FLEET, q: instanceId })}><${Text} text=${instanceId} /></a>`) },
         { name: "username", title: "User", show: (/** @type {Found} */ { username }) => html`<${UserLink} name=${username} />` },
         ...(value ? [{ name: "value", title: value.title, number: true, show: (/** @type {Found} */ row) => value.text(row.value) }] : []),
         { name: "records", title: "Records", number: true, show: (/** @type {Found} */ { records }) => count(records) },
@@ -73,7 +73,7 @@ function Shown({ ask }) {
     ];
     const ids = rows.filter(({ known, instanceId }) => known && !instanceId.includes(",")).map(({ instanceId }) => instanceId);
     return html`${until !== undefined && html`<p class="note">Read back to ${time(until)}: what is older is not counted here.</p>`}
-        <${DataTable} caption=${ask.title} columns=${columns} rows=${rows} sort=${value ? "-value" : "-records"} most=${200} rowKey=${(/** @type {Found} */ { instanceId }) => instanceId} file="desktops-behind" empty="No desktop sent such a record." tools=${ids.length > 0 && html`<a class="button" href=${href("desktops", undefined, { workSpId: `in.${ids.join(",")}` })}>Open ${count(ids.length)} in Desktops</a>`} />`;
+        <${DataTable} caption=${ask.title} columns=${columns} rows=${rows} sort=${value ? "-value" : "-records"} most=${200} rowKey=${(/** @type {Found} */ { instanceId }) => instanceId} file="desktops-behind" empty="No desktop sent such a record." tools=${ids.length > 0 && html`<a class="button" href=${href("desktops", undefined, { ...WHOLE_FLEET, workSpId: `in.${ids.join(",")}` })}>Open ${count(ids.length)} in Desktops</a>`} />`;
 }
 
 /** @param {Asked} ask @param {AbortSignal} signal */

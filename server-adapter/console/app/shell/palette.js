@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { PAGES } from "../pages/index.js";
-import { href } from "../router.js";
+import { follow, href } from "../router.js";
 import { may } from "../session.js";
 import { html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
 import { commands, matches, spoken, verbs } from "./commands.js";
@@ -70,7 +70,7 @@ function Search() {
         if (item.choice) remember(item.choice);
         if (item.stays) return item.run();
         close();
-        if (asPage && item.to) location.hash = item.to;
+        if (asPage && item.to) follow(item.to);
         else item.run();
     };
     // Enter before the answer is there waits for it: a name is typed faster than it is found.
