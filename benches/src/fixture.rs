@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 use deskfleet::{
-    Clock, Config, Engine, EngineBuilder, ManualClock, NewKey, Observer, Scope, Timestamp,
+    Clock, Config, Engine, EngineBuilder, ManualClock, NewKey, Observer, Scope, Timestamp, Upkeep,
     Workspace,
 };
 use http::{Request, header};
@@ -65,7 +65,7 @@ fn open_with(
     config.limits.queue_high_water = u64::MAX;
     configure(&mut config);
     let clock = ManualClock::new(Timestamp::from_unix_seconds(1_795_161_600));
-    let builder = inject(Engine::builder(), clock.clone());
+    let builder = inject(Engine::builder().upkeep(Upkeep::Host), clock.clone());
     let builder = builder.seed(1).config(config);
     let engine = match folder {
         Some(folder) => builder.open(folder.join(FILE)),

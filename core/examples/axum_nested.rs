@@ -17,12 +17,19 @@ use tower_service::Service;
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let engine = Engine::in_memory()?;
     let key = engine.issue_key(NewKey::new("example", [Scope::Admin]))?;
+    // Long reads run on blocking threads, so that they do not hold up the rest of the application.
+    let fleet = engine.service(|work| {
+        tokio::task::spawn_blocking(work);
+    });
+    let fleet = fleet.with_events(tokio::time::sleep);
     let app = Router::new()
         .route("/", get(|| async { "the rest of the application" }))
-        .nest_service("/fleet", engine);
+        .nest_service("/fleet", fleet);
 
     // A server would pass `app` to `axum::serve`; the example sends it four requests and ends.
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()?;
     let paths = [
         "/".to_owned(),
         "/fleet/api/Stats/queue/count".to_owned(),

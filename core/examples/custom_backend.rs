@@ -6,10 +6,11 @@
 
 use std::error::Error;
 use std::io;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deskfleet::backends::{MemoryBackend, StorageBackend};
+use deskfleet::backends::{BackendError, MemoryBackend, StorageBackend};
 use deskfleet::{ActivityRecord, Engine, Record};
 
 /// Counts the syncs that the engine requests.
@@ -35,6 +36,15 @@ impl StorageBackend for CountingBackend {
     fn sync_data(&self) -> io::Result<()> {
         self.syncs.fetch_add(1, Ordering::Relaxed);
         self.inner.sync_data()
+    }
+
+    // Without these two, which a wrapper forwards, nothing keeps a second engine from writing to the same storage.
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.try_lock_range(start, end)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.inner.close()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

@@ -232,6 +232,7 @@ settings! {
 settings! {
     /// When commits happen.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
     pub enum CommitDriver {
         /// The caller that finds the writer free commits all pending writes.
         #[default]
@@ -247,6 +248,7 @@ settings! {
 settings! {
     /// The steps in which a commit becomes durable. In either case an acknowledged write survives a crash.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
     pub enum CommitPhases {
         /// One sync for the data and the pointer to it: a lone write waits half as long. After a crash, checksums decide
         /// whether the last commit is whole; damage to it by the disk looks like a commit that was cut short, and the
@@ -263,6 +265,7 @@ settings! {
 settings! {
     /// Where telemetry waits to be filed, of a store that is opened by its path.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
     pub enum QueueStorage {
         /// In segments, in a folder beside the file that has its name and `-queue`. It is made with the first record and removed when
         /// the engine is closed.

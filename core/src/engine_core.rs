@@ -20,7 +20,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -44,7 +44,7 @@ use events::EventWaiters;
 use filing::Filing;
 pub(crate) use intake::IncomingBatch;
 use intake::Intake;
-pub(crate) use lanes::Lane;
+pub(crate) use lanes::Claim;
 use lanes::{Arriving, CommitJob, Lanes, Submission};
 use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
@@ -106,6 +106,8 @@ pub(crate) struct EngineCore {
     fleet: Mutex<Option<KnownFleet>>,
     rate: Rate,
     rejections: Rejections,
+    /// Ends the thread of upkeep.
+    stopping: AtomicBool,
 }
 
 impl EngineCore {
@@ -149,6 +151,7 @@ impl EngineCore {
             fleet: Mutex::default(),
             rate: Rate::default(),
             rejections: Rejections::default(),
+            stopping: AtomicBool::new(false),
         };
         // Upkeep reports a missing reserve.
         let _ = core.keep_reserve();

@@ -22,13 +22,16 @@
 //! ```
 //!
 //! # In the order of need
-//! 1. [`Engine`] and its typed methods: workspaces, actions, telemetry, keys, upkeep. No URL, no JSON.
-//! 2. [`EngineBuilder`] and [`Config`]: limits, retention, who commits and who ends actions, an own clock or storage.
-//! 3. [`Engine::handle`] and [`Engine::call`]: the HTTP interface, for any server. An `http::Request` in, an `http::Response`
-//!    out; every failure is a response already.
-//! 4. [`ManualClock`] and [`EngineBuilder::seed`]: a test double that repeats to the byte.
-//! 5. [`Observer`]: what goes wrong inside, to log and to count.
-//! 6. [`backends`]: storage of your own.
+//! 1. [`Engine`] and its typed methods: workspaces, actions, telemetry, keys. No URL, no JSON.
+//! 2. [`Upkeep`]: [`Engine::maintain`] once a second, or [`EngineBuilder::upkeep`] with a thread. Without it telemetry is never compacted
+//!    or removed, and where a thread commits the queue fills up.
+//! 3. [`EngineBuilder`] and [`Config`]: limits, retention, who commits and who ends actions, an own clock or storage.
+//! 4. [`Engine::handle`] and [`Engine::call`]: the HTTP interface, for any server. An `http::Request` in, an `http::Response`
+//!    out; every failure is a response already. With the feature `tower`, `Engine::service` keeps slow work off an event loop.
+//!    [`Principal`] is a caller that the host has authenticated.
+//! 5. [`ManualClock`] and [`EngineBuilder::seed`]: a test double that repeats to the byte.
+//! 6. [`Observer`]: what goes wrong inside, to log and to count.
+//! 7. [`backends`]: storage of your own.
 //!
 //! # Durability
 //! A write that returned `Ok`, or status 200, is synced. All pending writes share one transaction and one sync.
@@ -40,14 +43,14 @@
 //! The typed methods and [`Engine::handle`] block: reads for as long as they read, writes until their commit is synced, which
 //! takes as long as the disk does, typically 0.1 to 10 ms. From async code use [`Engine::call`], [`Engine::record_batch_async`] and the other
 //! methods that return a future, with [`CommitDriver::Thread`], so that no future waits for the disk inside `poll`. The futures need
-//! no particular executor. [`Engine::maintain`] and the methods on whole files ([`Engine::check`], [`Engine::backup`],
+//! no particular executor. With that driver upkeep has a thread of its own. [`Engine::maintain`] and the methods on whole files ([`Engine::check`], [`Engine::backup`],
 //! [`Engine::compact`]) belong on a thread where blocking is allowed, such as `tokio::task::spawn_blocking`.
 //!
 //! # Features
 //! - `system` (default): the clock and the randomness of the operating system, unless the builder is given others. Without it
 //!   the engine has neither, and compiles to `wasm32-unknown-unknown`.
 //! - `cluster`: several nodes that share a log.
-//! - `tower`: `tower_service::Service` for [`Engine`].
+//! - `tower`: `Engine::service`, a `tower_service::Service` for axum and the like.
 //! - `schema`: JSON Schemas of all bodies, for documents and type definitions; a program that serves does not need it.
 //! - `tracing`: an [`Observer`] that hands every event to `tracing`.
 
@@ -84,12 +87,13 @@ pub use domain::range::moment;
 pub use domain::term::Term;
 #[cfg(feature = "cluster")]
 pub use engine::AppliedFuture;
-#[cfg(feature = "tower")]
-pub use engine::ServiceFuture;
 pub use engine::{
-    Engine, EngineBuilder, EventStream, Exchange, ResponseBody, ResponseFuture, TelemetryBatch,
-    WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
+    BatchFuture, Engine, EngineBuilder, EventBytes, EventStream, Exchange, RefusedBatch,
+    ResponseBody, ResponseFuture, TelemetryBatch, Upkeep, WeakEngine, WorkspaceImport,
+    WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
+#[cfg(feature = "tower")]
+pub use engine::{EngineService, ServiceBody, ServiceFuture, SlowWork};
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 #[cfg(feature = "cluster")]
 pub use log::{
@@ -101,9 +105,9 @@ pub use model::{
     AuditAction, AuditEntry, AuditResult, BatchItem, BatchStop, Cell, Column, ColumnKind,
     ComputeType, Condition, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
     IssuedKey, KeyFilter, KeyInfo, KeyLimits, LineError, LineWarning, LitigationHold, Metric,
-    NameMapping, Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport,
-    Protocol, Question, Received, Record, RemovedTelemetry, Row, Rows, RunningMode, Scope, Scopes,
-    Severity, StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream,
+    NameMapping, Named, NewKey, Nullable, Paging, PendingAction, Principal, ProcessItem,
+    ProcessReport, Protocol, Question, Received, Record, RemovedTelemetry, Row, Rows, RunningMode,
+    Scope, Scopes, Severity, StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream,
     TelemetrySelection, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "cluster")]

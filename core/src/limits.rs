@@ -1,6 +1,8 @@
 //! The numbers that bound the engine and that no host changes: they are fixed by the interface or by the file format, or bound
 //! what may be configured.
 
+use std::time::Duration;
+
 /// Most items on one page of a list (`limit`, interface document).
 pub const PAGE_ITEMS_MAX: i32 = 500;
 /// Items on a page when `limit` is absent (interface document).
@@ -195,6 +197,8 @@ pub const SEAL_STEPS_MAX: usize = 4;
 /// Upkeep files fewer records than a full pass only at this interval, in seconds of the clock: each filing rewrites
 /// parts of history.
 pub const FILE_EVERY_SECONDS: i64 = 10;
+/// The pause between two rounds of [`Upkeep::Thread`](crate::Upkeep::Thread).
+pub const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 /// Process items of those records, unless one block alone holds more.
 pub const FILE_ITEMS_MAX: usize = 16 * CHUNK_ITEMS_MAX;
 /// Filed records of one instance, day and sent time that a new record is compared with, newest first, to detect a

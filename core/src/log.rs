@@ -175,6 +175,7 @@ pub struct LogError {
 
 /// What kind of failure a [`LogError`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LogErrorKind {
     /// The log cannot be reached now, and did nothing.
     Unavailable,

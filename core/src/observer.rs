@@ -29,6 +29,12 @@ pub enum Event<'a> {
         /// The message of the panic.
         panic: &'a str,
     },
+    /// A round of [`Upkeep::Thread`](crate::Upkeep::Thread) failed; its other steps are done, and the next round tries again. Of failures
+    /// in a row each 60th is reported, which is about one a minute.
+    UpkeepFailed {
+        /// The cause.
+        error: &'a EngineError,
+    },
     /// The file was not closed before, as after a crash, and was opened all the same: its checksums are right.
     Recovered {
         /// Telemetry records that were acknowledged, not yet in the file, and taken over from beside it.
@@ -99,7 +105,7 @@ pub enum Event<'a> {
 ///
 /// It is called when its thread neither commits nor files; what happens while a thread files is reported at the end of that. It may call
 /// the engine: read, write, do upkeep, even close it or drop the last clone. A write makes another event, so an observer that writes for
-/// each event never ends. A panic in it is caught and ignored.
+/// each event never ends. It holds a [`WeakEngine`](crate::WeakEngine): with a clone the engine would hold itself and never end. A panic in it is caught and ignored.
 ///
 /// The other injected parts, the clock, the randomness, the probe of free space and the backend, are called while the
 /// engine works and must not call it.
@@ -139,6 +145,9 @@ impl Observer for TracingObserver {
             }
             Event::WriterThreadRestarted { panic } => {
                 error!(target: "deskfleet", panic, "the writer thread panicked and goes on");
+            }
+            Event::UpkeepFailed { error } => {
+                error!(target: "deskfleet", error = %chain(*error), "upkeep failed and goes on");
             }
             Event::FileDisplaced { error } => {
                 error!(target: "deskfleet", error = %chain(*error), "the file was removed or replaced");

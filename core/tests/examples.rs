@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+#[path = "../examples/analytics.rs"]
+mod analytics;
 #[cfg(feature = "tower")]
 #[path = "../examples/axum_nested.rs"]
 mod axum_nested;
@@ -9,8 +11,15 @@ mod axum_nested;
 mod custom_backend;
 #[path = "../examples/in_process.rs"]
 mod in_process;
+#[path = "../examples/store_and_forward.rs"]
+mod store_and_forward;
 #[path = "../examples/test_double.rs"]
 mod test_double;
+
+#[test]
+fn analytics_runs() -> Result<(), Box<dyn Error>> {
+    analytics::main()
+}
 
 #[cfg(feature = "tower")]
 #[test]
@@ -26,6 +35,11 @@ fn custom_backend_runs() -> Result<(), Box<dyn Error>> {
 #[test]
 fn in_process_runs() -> Result<(), Box<dyn Error>> {
     in_process::main()
+}
+
+#[test]
+fn store_and_forward_runs() -> Result<(), Box<dyn Error>> {
+    store_and_forward::main()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use crate::client::Client;
-use deskfleet::{ActionRequest, CommitDriver, Config, Engine, State, Workspace};
+use deskfleet::{ActionRequest, CommitDriver, Config, Engine, State, Upkeep, Workspace};
 use deskfleet_server::{
     Backups, HeartbeatOptions, Metrics, NotificationOptions, Notifications, Prepared,
     RunningServer, ServerOptions, spawn,
@@ -31,6 +31,7 @@ pub(crate) fn server(folder: &TempDir) -> (RunningServer, Engine) {
         .clock(SystemTime::now)
         .seed(1)
         .config(config)
+        .upkeep(Upkeep::Host)
         .free_space(|| Some(1 << 40))
         .observer(metrics.clone())
         .open(folder.path().join("fleet.redb"))

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use deskfleet::{
     CommitDriver, Config, Engine, EngineBuilder, HistoryQuery, ManualClock, Received, Record,
-    StorageBackend, Stream,
+    StorageBackend, Stream, Upkeep,
 };
 use http::Request;
 
@@ -16,7 +16,10 @@ fn prepared(driver: CommitDriver) -> (EngineBuilder, Config) {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let mut config = Config::default();
     config.commit_driver = driver;
-    (Engine::builder().clock(clock).seed(7), config)
+    (
+        Engine::builder().clock(clock).seed(7).upkeep(Upkeep::Host),
+        config,
+    )
 }
 
 /// An engine with this commit driver, on this backend.

@@ -9,6 +9,8 @@ use std::thread::{self, Thread};
 use bytes::Bytes;
 use deskfleet::Engine;
 use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use tower_service::Service as _;
 
 /// A way for a request to reach an engine.
 pub trait Transport {
@@ -56,6 +58,20 @@ pub struct Call(pub Engine);
 impl Transport for Call {
     fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
         block_on(self.0.call(request))
+    }
+}
+
+/// [`Engine::service`], with slow work on threads.
+#[derive(Debug)]
+pub struct Serviced(pub Engine);
+
+impl Transport for Serviced {
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let mut service = self.0.service(|work| drop(thread::spawn(work)));
+        let Ok(response) = block_on(service.call(request.map(Full::new)));
+        let (head, body) = response.into_parts();
+        let body = block_on(body.collect()).expect("a store that can be read");
+        Response::from_parts(head, body.to_bytes())
     }
 }
 

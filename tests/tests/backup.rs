@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use deskfleet::{
     AuditAction, CommitDriver, Config, Engine, Event, HistoryQuery, ManualClock, Record, Stream,
-    Timestamp, Workspace,
+    Timestamp, Upkeep, Workspace,
 };
 use http::Request;
 
@@ -23,6 +23,7 @@ fn open(file: &Path) -> Engine {
         .clock(SystemTime::now)
         .seed(1)
         .config(config)
+        .upkeep(Upkeep::Host)
         .open(file)
         .unwrap()
 }
@@ -166,7 +167,10 @@ fn first_start_on_a_copy_is_an_audit_row_and_an_event() {
             }
         };
         let builder = Engine::builder().clock(ManualClock::new(made_at)).seed(1);
-        builder.observer(observer).config(config)
+        builder
+            .observer(observer)
+            .config(config)
+            .upkeep(Upkeep::Host)
     };
     let starts = |engine: &Engine| {
         let rows = engine.admin_activity(100).unwrap().into_iter();

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use deskfleet::{
     ActivityRecord, Clock as _, CommitDriver, Config, Engine, EngineBuilder, ErrorKind, Event,
-    IssuedKey, ManualClock, MemoryLog, NewKey, Nullable, Scope, Workspace,
+    IssuedKey, ManualClock, MemoryLog, NewKey, Nullable, Scope, Upkeep, Workspace,
 };
 use deskfleet_tests::cluster::node;
 use deskfleet_tests::conformance::case::NOW;
@@ -29,6 +29,7 @@ fn builder(driver: CommitDriver) -> EngineBuilder {
         .clock(ManualClock::new(NOW.parse().unwrap()))
         .seed(7)
         .config(config)
+        .upkeep(Upkeep::Host)
 }
 
 /// A builder of engines for which the host reports this much free space.

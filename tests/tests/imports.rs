@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use deskfleet::{
     AuditAction, AuditResult, CommitDriver, Config, Engine, ErrorKind, Exchange, ManualClock,
-    NewKey, Nullable, Scope, Timestamp, WorkspacePatch,
+    NewKey, Nullable, Scope, Timestamp, Upkeep, WorkspacePatch,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::{Disk, Fault};
@@ -18,7 +18,8 @@ fn engine(disk: &Disk, driver: CommitDriver) -> Engine {
     let builder = Engine::builder()
         .clock(ManualClock::new(NOW.parse().unwrap()))
         .seed(7)
-        .config(config);
+        .config(config)
+        .upkeep(Upkeep::Host);
     builder.open_backend(disk.backend()).unwrap()
 }
 

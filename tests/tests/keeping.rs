@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use deskfleet::backends::FileBackend;
 use deskfleet::{Config, Engine, EngineBuilder, ErrorKind, Event, ManualClock, NewKey, Scope};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::posting::{ids, post};
@@ -244,6 +245,59 @@ fn read_only_engine_reads_copies_and_changes_no_byte() {
     let none = builder().open_read_only(folder.path().join("none"));
     assert_eq!(none.unwrap_err().kind(), ErrorKind::StorageUnavailable);
     assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn file_has_any_number_of_readers_or_one_writer() {
+    let folder = TempDir::new().unwrap();
+    let (path, copy) = (folder.path().join("a.redb"), folder.path().join("copy"));
+    let read = |path: &Path| builder().open_read_only(path);
+    let is_taken = |opened: deskfleet::Result<Engine>| {
+        assert_eq!(opened.unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    };
+    let writer = builder().open(&path).unwrap();
+    assert_eq!(status(&writer, 1), 200);
+    is_taken(read(&path));
+    // Beside a writer a reader has a copy.
+    writer.backup(&copy).unwrap();
+    let beside = read(&copy).unwrap();
+    assert_eq!(status(&writer, 2), 200);
+    assert_eq!((ids(&writer, 0), ids(&beside, 0)), (vec![1, 2], vec![1]));
+    writer.close().unwrap();
+    let readers = [read(&path).unwrap(), read(&path).unwrap()];
+    for reader in &readers {
+        assert_eq!(ids(reader, 0), [1, 2]);
+        let unready = reader.ready().unwrap_err();
+        assert!(unready.context().contains("reading only"), "{unready}");
+    }
+    is_taken(builder().open(&path));
+    drop(readers);
+    assert!(builder().open(&path).unwrap().is_ready());
+}
+
+#[test]
+fn backend_opened_to_read_is_read_and_no_byte_of_it_changes() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.redb");
+    let engine = builder().open(&path).unwrap();
+    assert_eq!(status(&engine, 1), 200);
+    engine.close().unwrap();
+    let before = bytes_of(&path);
+    let backend = |path: &Path| {
+        let mut options = fs::File::options();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        FileBackend::new(options.open(path).unwrap()).unwrap()
+    };
+    let reader = builder().open_backend_read_only(backend(&path)).unwrap();
+    assert_eq!(ids(&reader, 0), [1]);
+    assert_eq!(status(&reader, 2), 503);
+    assert!(!reader.is_ready());
+    reader.close().unwrap();
+    assert_eq!(bytes_of(&path), before);
+    let empty = folder.path().join("empty");
+    let refused = builder().open_backend_read_only(backend(&empty));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::StorageUnavailable);
+    assert_eq!(bytes_of(&empty), b"");
 }
 
 #[test]

@@ -72,5 +72,6 @@ mod small_disk;
 mod streamed;
 mod tidy;
 mod transports;
+mod upkeep;
 mod volatile;
 mod writer;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use deskfleet::{
     Action, ActionRequest, ActivityRecord, Attempt, AuditAction, AuditQuery, CommitDriver, Config,
     Engine, Event, ExportFormat, ExportQuery, FailedState, HistoryQuery, HoldsQuery, ManualClock,
-    NewKey, Record, ResponseBody, Scope, Stream, Workspace, WorkspaceList, WorkspacePatch,
+    NewKey, Record, ResponseBody, Scope, Stream, Upkeep, Workspace, WorkspaceList, WorkspacePatch,
     WorkspaceQuery,
 };
 use deskfleet_tests::conformance::case::NOW;
@@ -205,7 +205,10 @@ fn run(driver: CommitDriver, wanted: fn(&Event<'_>) -> bool, trigger: fn(&World,
         let mut config = Config::default();
         config.commit_driver = driver;
         let [observed, probed, asked] = [(); 3].map(|()| Arc::clone(&world));
-        let builder = Engine::builder().clock(world.clock.clone()).config(config);
+        let builder = Engine::builder()
+            .clock(world.clock.clone())
+            .config(config)
+            .upkeep(Upkeep::Host);
         let builder = builder
             .random(move |bytes| {
                 bytes.fill(u8::try_from(bytes.len()).unwrap_or(7));

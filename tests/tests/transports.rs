@@ -10,7 +10,7 @@ use deskfleet_tests::conformance::case::{Case, Step};
 use deskfleet_tests::conformance::runner::{Answer, run, run_driven, run_volatile};
 use deskfleet_tests::http2::Http2;
 use deskfleet_tests::socket::Socket;
-use deskfleet_tests::transport::{Call, Handle, InPieces, Transport};
+use deskfleet_tests::transport::{Call, Handle, InPieces, Serviced, Transport};
 use http::{Request, Response};
 
 /// The response without the header that may differ between transports: the content codings that are decoded before the
@@ -46,6 +46,11 @@ fn same_as_handle<T: Transport>(driver: CommitDriver, connect: impl Fn(&Engine) 
 #[test]
 fn call_returns_the_bytes_of_handle() {
     same_as_handle(CommitDriver::Caller, |engine| Call(engine.clone()));
+}
+
+#[test]
+fn tower_service_returns_the_bytes_of_handle() {
+    same_as_handle(CommitDriver::Thread, |engine| Serviced(engine.clone()));
 }
 
 #[test]

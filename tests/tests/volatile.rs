@@ -5,7 +5,9 @@ use std::thread;
 
 use bytes::Bytes;
 use deskfleet::limits::VOLATILE_RECORDS_MAX;
-use deskfleet::{CommitDriver, Config, Engine, HistoryQuery, ManualClock, Stream, Workspace};
+use deskfleet::{
+    CommitDriver, Config, Engine, HistoryQuery, ManualClock, Stream, Upkeep, Workspace,
+};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::{Disk, Fault};
 use deskfleet_tests::posting::{ids, post};
@@ -18,6 +20,7 @@ fn volatile(disk: &Disk, configure: impl FnOnce(&mut Config)) -> Engine {
         .clock(ManualClock::new(NOW.parse().unwrap()))
         .seed(1)
         .config(config)
+        .upkeep(Upkeep::Host)
         .open_volatile(disk.backend())
         .unwrap()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::{Duration, SystemTime};
 
-use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer};
+use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer, Upkeep};
 use deskfleet_server::{Metrics, Server, ServerOptions};
 
 use super::slow_disk::{SlowFile, SlowFolder};
@@ -49,6 +49,7 @@ fn open(folder: &Path, sync_delay: Duration, metrics: Metrics) -> Engine {
     let medium = file.clone();
     let builder = Engine::builder()
         .config(config)
+        .upkeep(Upkeep::Host)
         .clock(SystemTime::now)
         .random(getrandom::fill)
         .observer(move |event: &Event<'_>| metrics.event(event))

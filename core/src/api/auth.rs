@@ -8,9 +8,10 @@ use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 
 use crate::domain::query::{API_KEY, Query};
+use crate::domain::validation::requester;
 use crate::domain::{key_limits, keys};
 use crate::engine_core::EngineCore;
-use crate::model::Scope;
+use crate::model::{Principal, Scope};
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 
@@ -43,8 +44,16 @@ pub(crate) fn authenticate(
     carried(core, head).ok_or_else(refused).map(Some)
 }
 
-/// The key that a request carries, if it is accepted.
+/// The principal of a request, else the key that it carries if that is accepted.
 fn carried(core: &EngineCore, head: &Parts) -> Option<Arc<LiveKey>> {
+    if let Some(principal) = head.extensions.get::<Principal>() {
+        let name = requester(&principal.name);
+        return Some(Arc::new(LiveKey::of_principal(
+            name,
+            principal.scopes,
+            core.now(),
+        )));
+    }
     let secret = secret(&head.headers, Query::new(head.uri.query()))?;
     core.accepted_key(&keys::hash(&secret))
 }

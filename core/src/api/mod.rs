@@ -97,7 +97,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// The problem for the caller. An internal error is reported to the host: the caller gets no details of it.
-    fn into_problem(self, core: &EngineCore) -> Problem {
+    pub(crate) fn into_problem(self, core: &EngineCore) -> Problem {
         match self {
             Self::Problem(problem) => problem,
             Self::Engine(error) => {

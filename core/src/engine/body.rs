@@ -60,7 +60,7 @@ impl ResponseBody {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer; [`ErrorKind::InvalidApiKey`] once the key of the
     /// request is no longer accepted.
     pub fn next_chunk(&mut self) -> Result<Option<Bytes>> {
-        if let Some(ready) = self.ready.take().filter(|ready| !ready.is_empty()) {
+        if let Some(ready) = self.take_ready() {
             return Ok(Some(ready));
         }
         let Some((core, mut chunks)) = self.rest.take() else {
@@ -79,6 +79,11 @@ impl ResponseBody {
             self.rest = Some((core, chunks));
         }
         Ok(chunk.map(Bytes::from))
+    }
+
+    /// The first chunk, which is made already; `None` after it.
+    pub(super) fn take_ready(&mut self) -> Option<Bytes> {
+        self.ready.take().filter(|ready| !ready.is_empty())
     }
 
     /// All of it, if it is made already; `None` if chunks follow.

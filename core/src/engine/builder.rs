@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::config::{CommitDriver, Config, Limits};
 #[cfg(feature = "cluster")]
 use crate::engine_core::SharedLog;
-use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected, Lane};
+use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::Condition;
@@ -28,6 +28,17 @@ use crate::timestamp::Timestamp;
 
 use super::{Engine, Running};
 
+/// Who does upkeep: calls [`Engine::maintain`], without which telemetry is never filed, compacted or removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Upkeep {
+    /// The host, about once a second.
+    Host,
+    /// A thread of the engine, once a second until the engine is closed or its last clone is dropped.
+    /// [`Event::UpkeepFailed`](crate::Event::UpkeepFailed) reports a round that fails. A store that is only read has no upkeep.
+    Thread,
+}
+
 /// What an [`Engine`] is opened with.
 ///
 /// The clock and the randomness are those of the operating system unless others are given; without the feature `system` both
@@ -41,6 +52,7 @@ pub struct EngineBuilder {
     free_space: Option<Box<FreeSpace>>,
     conditions: Option<Box<HostConditions>>,
     segment_bytes: Option<u32>,
+    upkeep: Option<Upkeep>,
     #[cfg(feature = "cluster")]
     log: Option<SharedLog>,
 }
@@ -68,6 +80,7 @@ impl Default for EngineBuilder {
             free_space: None,
             conditions: None,
             segment_bytes: None,
+            upkeep: None,
             #[cfg(feature = "cluster")]
             log: None,
         }
@@ -116,6 +129,20 @@ impl EngineBuilder {
     /// Changes the limits of the configuration: `.limits(|limits| limits.queue_records = 100_000)`.
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.config.limits);
+        self
+    }
+
+    /// Who does upkeep. By default it is [`Upkeep::Thread`] with [`CommitDriver::Thread`], else [`Upkeep::Host`].
+    ///
+    /// ```
+    /// use deskfleet::{Engine, Upkeep};
+    ///
+    /// let engine = Engine::builder().upkeep(Upkeep::Thread).open_in_memory()?;
+    /// # engine.close()?;
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    pub fn upkeep(mut self, upkeep: Upkeep) -> Self {
+        self.upkeep = Some(upkeep);
         self
     }
 
@@ -180,8 +207,9 @@ impl EngineBuilder {
     }
 
     /// Opens the file at `path` for reading: not a byte of it changes, and a file without write permission or on a read-only file
-    /// system opens as well. Several engines may have it open this way. Writes are refused with
-    /// [`ErrorKind::StorageUnavailable`].
+    /// system opens as well. Any number of engines, in one process or many, may have it open this way, and none that writes at the same
+    /// time: beside one that writes, open a copy that [`Engine::backup`] makes while it runs. Writes are refused with
+    /// [`ErrorKind::StorageUnavailable`], and [`Engine::ready`] fails.
     ///
     /// # Errors
     /// Those of [`Self::open`]; [`ErrorKind::StorageUnavailable`] when there is no such file.
@@ -204,6 +232,14 @@ impl EngineBuilder {
     /// Those of [`Self::open`].
     pub fn open_backend(self, backend: impl StorageBackend) -> Result<Engine> {
         self.open_store(|options| Store::open(backend, None, options))
+    }
+
+    /// Opens what a backend of the host's own holds for reading: not a byte of it changes. As [`Self::open_read_only`].
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]; [`ErrorKind::StorageUnavailable`] when it holds nothing.
+    pub fn open_backend_read_only(self, backend: impl StorageBackend) -> Result<Engine> {
+        self.open_store(|options| Store::open_backend_read_only(backend, options))
     }
 
     /// Opens what a backend of the host's own holds, or begins a new store on it, with the queue in segments in a folder of the host's
@@ -313,6 +349,11 @@ impl EngineBuilder {
         };
         let store = open(options)?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
+        let upkeep = self.upkeep.unwrap_or(if with_thread {
+            Upkeep::Thread
+        } else {
+            Upkeep::Host
+        });
         let core = Arc::new(EngineCore::new(store, self.config, injected)?);
         let running = Running {
             core: Arc::clone(&core),
@@ -320,11 +361,16 @@ impl EngineBuilder {
             threads: Mutex::default(),
         };
         for lane in core.lanes().filter(|_| with_thread) {
-            let thread = spawn(Arc::clone(&core), lane)?;
+            let core = Arc::clone(&core);
+            let thread = spawn(lane.thread_name(), move || core.commit_forever(lane))?;
             lock(&running.threads).push(thread);
         }
         core.report_recovery();
         core.note_copy()?;
+        if upkeep == Upkeep::Thread && !core.store.is_read_only() {
+            let thread = spawn("deskfleet-upkeep", move || core.maintain_forever())?;
+            lock(&running.threads).push(thread);
+        }
         Ok(Engine {
             running: Arc::new(running),
         })
@@ -352,18 +398,17 @@ impl Engine {
     }
 }
 
-fn spawn(core: Arc<EngineCore>, lane: Lane) -> Result<std::thread::JoinHandle<()>> {
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle<()>> {
     // Known at compile time, so that the WebAssembly module has no code for threads.
     let spawned = if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
         Err(std::io::ErrorKind::Unsupported.into())
     } else {
-        let thread = std::thread::Builder::new().name(lane.thread_name().to_owned());
-        thread.spawn(move || core.commit_forever(lane))
+        std::thread::Builder::new().name(name.to_owned()).spawn(run)
     };
     spawned.map_err(|error| {
         EngineError::caused(
             ErrorKind::Configuration,
-            "no thread can be started here; choose another commit driver",
+            "no thread can be started here; choose another commit driver, and Upkeep::Host",
             error,
         )
     })

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use crate::engine_core::EngineCore;
 #[cfg(doc)]
@@ -73,6 +74,11 @@ impl EventStream {
     #[must_use]
     pub fn expires(&self) -> Option<Timestamp> {
         self.key.as_ref()?.expires
+    }
+
+    /// The time from now until `time`, by the engine's clock.
+    pub(super) fn left_until(&self, time: Timestamp) -> Duration {
+        time.duration_since(self.core.now())
     }
 
     /// The next event, as soon as there is one; `None` once the engine is closed or the key that reads is no longer accepted. Dropping

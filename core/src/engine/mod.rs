@@ -4,14 +4,17 @@ mod body;
 mod builder;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod event_bytes;
 mod events;
 mod exchange;
 mod future;
 #[cfg(feature = "tower")]
-mod tower;
+mod offload;
+#[cfg(feature = "tower")]
+mod service;
 mod typed;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
@@ -22,23 +25,31 @@ use crate::api::endpoint::{Access, Route};
 use crate::api::router::Router;
 use crate::api::{self, Completion};
 use crate::engine_core::EngineCore;
+use crate::error::EngineError;
 use crate::locks::lock;
 use crate::model::{KeyInfo, Scope};
 use crate::wire::problem::{Code, Problem};
 use crate::wire::trace::TraceId;
 
 pub use body::ResponseBody;
-pub use builder::EngineBuilder;
+pub use builder::{EngineBuilder, Upkeep};
 #[cfg(feature = "cluster")]
 pub use cluster::AppliedFuture;
+pub use event_bytes::EventBytes;
 pub use events::EventStream;
 pub use exchange::Exchange;
 pub use future::{ResponseFuture, WriteFuture};
 #[cfg(feature = "tower")]
-pub use tower::ServiceFuture;
-pub use typed::{TelemetryBatch, WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery};
+pub use offload::SlowWork;
+#[cfg(feature = "tower")]
+pub use service::{EngineService, ServiceBody, ServiceFuture};
+pub use typed::{
+    BatchFuture, RefusedBatch, TelemetryBatch, WorkspaceImport, WorkspaceList, WorkspacePage,
+    WorkspaceQuery,
+};
 
-/// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
+/// A fleet of virtual desktops inside this process. Clones share it; the last one closes it. The iterators, batches, streams, futures
+/// and bodies that its methods return keep its file open until they are dropped or [`Self::close`] is called; a [`WeakEngine`] does not.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -58,7 +69,40 @@ pub struct Engine {
     running: Arc<Running>,
 }
 
-/// The core, and its commit threads under [`CommitDriver::Thread`].
+/// An engine that this handle does not keep open, for what the engine itself holds, such as its observer.
+///
+/// ```
+/// use std::sync::{Arc, OnceLock};
+/// use deskfleet::{Engine, Event, WeakEngine};
+///
+/// let watched: Arc<OnceLock<WeakEngine>> = Arc::default();
+/// let seen = Arc::clone(&watched);
+/// let engine = Engine::builder()
+///     .observer(move |_: &Event<'_>| {
+///         if let Some(engine) = seen.get().and_then(WeakEngine::upgrade) {
+///             let _ = engine.queue_count();
+///         }
+///     })
+///     .open_in_memory()?;
+/// watched.get_or_init(|| engine.downgrade());
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct WeakEngine {
+    running: Weak<Running>,
+}
+
+impl WeakEngine {
+    /// The engine; `None` once its last clone was dropped.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Engine> {
+        let running = self.running.upgrade()?;
+        Some(Engine { running })
+    }
+}
+
+/// The core, and the threads of the engine: those of [`CommitDriver::Thread`](crate::CommitDriver::Thread), and that of
+/// [`Upkeep::Thread`].
 #[derive(Debug)]
 struct Running {
     core: Arc<EngineCore>,
@@ -75,6 +119,7 @@ impl Running {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
             if thread.thread().id() != here {
+                thread.thread().unpark();
                 // The panic hook has reported a panic of the thread already.
                 let _ = thread.join();
             }
@@ -94,6 +139,14 @@ impl Engine {
     /// Begins an engine; see [`EngineBuilder`].
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
+    }
+
+    /// A handle that does not keep the engine open.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakEngine {
+        WeakEngine {
+            running: Arc::downgrade(&self.running),
+        }
     }
 
     fn core(&self) -> &EngineCore {
@@ -125,7 +178,7 @@ impl Engine {
     }
 
     /// Handles a request as a future that any executor can drive. This call parses and reads, and takes as long as that; it waits
-    /// for no commit. The future waits until the writes are durable. Dropping it does not take back what was submitted.
+    /// for no commit, but a question about the fleet (`/query/…`) for the one that files a short queue. The future waits until the writes are durable. Dropping it does not take back what was submitted.
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
         let (head, body) = request.into_parts();
         let mut exchange = self.exchange(head);
@@ -175,6 +228,28 @@ impl Engine {
     #[must_use]
     pub fn trace_id(&self, traceparent: Option<&HeaderValue>) -> TraceId {
         TraceId::new(traceparent, &self.core().trace_random)
+    }
+
+    /// The response for an error of a typed method, in the form of the engine's own. Internal errors are reported to the observer and
+    /// say nothing of what they are. `traceparent` is what [`TraceId::traceparent`] returns for the request.
+    ///
+    /// ```
+    /// use deskfleet::{ActionRequest, Engine};
+    ///
+    /// let engine = Engine::in_memory()?;
+    /// let error = engine.act(ActionRequest::reboot("ws-1")).unwrap_err();
+    /// assert_eq!(engine.error_response(error, None).status(), 404);
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn error_response(
+        &self,
+        error: EngineError,
+        traceparent: Option<&HeaderValue>,
+    ) -> Response<Bytes> {
+        let core = self.core();
+        let problem = api::Failure::Engine(error).into_problem(core);
+        api::problem(core, &problem, traceparent)
     }
 
     /// The response for a refusal by the server itself, in the form of the engine's own. An empty `detail` is left out.

@@ -142,6 +142,11 @@ impl EngineCore {
                 first = Err(error);
             }
         });
+        if self.store.is_read_only() {
+            let message = "the store is open for reading only";
+            let read_only = EngineError::new(ErrorKind::StorageUnavailable, message);
+            return first.and(Err(read_only));
+        }
         first
     }
 

@@ -55,6 +55,7 @@ impl OwnedEvent {
             Event::Reopened => Self::Whole(Event::Reopened),
             Event::CommitFailed { error } => Self::CommitFailed(error.clone()),
             Event::WriterThreadRestarted { .. }
+            | Event::UpkeepFailed { .. }
             | Event::FileDisplaced { .. }
             | Event::FileReturned
             | Event::Damaged { .. }

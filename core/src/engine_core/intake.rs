@@ -155,9 +155,21 @@ impl EngineCore {
     /// Queues a batch for the next commit: all of it, or nothing.
     pub(crate) fn accept_all(&self, batch: IncomingBatch) -> Result<Claim> {
         self.make_room(&mut self.intake.lock(), batch.records())?;
-        self.intake.count(batch.late, batch.ahead);
-        let batch = Arriving::Batch(Box::new(batch.arrivals));
-        Ok(self.lanes.submit_telemetry(batch))
+        Ok(self.submit_batch(batch.arrivals, batch.late, batch.ahead))
+    }
+
+    /// As [`Self::accept_all`], with a copy: the records stay in `batch`.
+    pub(crate) fn accept_copy(&self, batch: &mut IncomingBatch) -> Result<Claim> {
+        self.make_room(&mut self.intake.lock(), batch.records())?;
+        let arrivals = batch.arrivals.take();
+        batch.arrivals = arrivals.clone();
+        Ok(self.submit_batch(arrivals, batch.late, batch.ahead))
+    }
+
+    fn submit_batch(&self, arrivals: Arrivals, late: u64, ahead: u64) -> Claim {
+        self.intake.count(late, ahead);
+        let batch = Arriving::Batch(Box::new(arrivals));
+        self.lanes.submit_telemetry(batch)
     }
 
     fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {

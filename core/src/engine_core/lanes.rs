@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Poll, Waker};
 
 use crate::config::CommitDriver;
@@ -242,8 +243,9 @@ impl EngineCore {
         }
     }
 
-    /// Ends the threads once nothing is pending; callers commit from then on.
+    /// Ends the threads once nothing is pending; callers commit from then on. That of upkeep ends when it is unparked.
     pub(crate) fn stop_threads(&self) {
+        self.stopping.store(true, Ordering::Release);
         self.lanes.store.close();
         if self.lanes.has_log.is_some() {
             self.lanes.queue.close();

@@ -1,23 +1,25 @@
 //! Upkeep: ending what is due, filing, removing what is too old. Each takes bounded steps, and can stop between two of them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread::park_timeout;
 
 use crate::config::RetentionDays;
 use crate::domain::retention::{clock_was_set, last_day_sealed};
-use crate::error::Result;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{
     FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_IDS_MAX, MAINTENANCE_ROWS_MAX,
-    QUESTION_FILES_MAX, SEAL_STEPS_MAX,
+    QUESTION_FILES_MAX, SEAL_STEPS_MAX, UPKEEP_EVERY,
 };
 use crate::locks::lock;
 use crate::mutation::{Derived, Maintenance, Removing};
 use crate::observer::Event;
-use crate::store::Recovery;
 use crate::store::meta::{self, FORMAT};
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::work::Work;
 use crate::store::telemetry::{recent, sealing};
+use crate::store::{Recovery, panic_text};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, events, upkeep};
 
@@ -215,6 +217,35 @@ impl EngineCore {
         }
         self.report_damage();
         maintained
+    }
+
+    /// The loop of the thread of upkeep: maintains once a second until [`Self::stop_threads`]. A panic ends a round and not the thread,
+    /// because the queue would fill up. Of failures in a row each 60th is reported.
+    pub(crate) fn maintain_forever(&self) {
+        let is_stopping = || self.stopping.load(Ordering::Acquire);
+        let mut failures = 0_u64;
+        loop {
+            // Parking may end early, which is harmless.
+            park_timeout(UPKEEP_EVERY);
+            if is_stopping() {
+                return;
+            }
+            let round = catch_unwind(AssertUnwindSafe(|| self.maintain(&|| !is_stopping())));
+            let round = round.unwrap_or_else(|panic| {
+                let message = format!("upkeep panicked: {}", panic_text(&*panic));
+                Err(EngineError::new(ErrorKind::Internal, message))
+            });
+            match round {
+                Ok(()) => failures = 0,
+                Err(_) if is_stopping() => return,
+                Err(error) => {
+                    if failures.is_multiple_of(60) {
+                        self.observe(&Event::UpkeepFailed { error: &error });
+                    }
+                    failures += 1;
+                }
+            }
+        }
     }
 
     fn take_all_steps(&self, go_on: GoOn<'_>) -> Result<()> {

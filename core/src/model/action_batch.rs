@@ -59,6 +59,7 @@ impl ActionBatchRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(transform = super::schema::open_enum))]
+#[non_exhaustive]
 pub enum BatchStop {
     /// Somebody stopped it.
     Requested,

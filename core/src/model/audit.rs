@@ -8,6 +8,7 @@ use super::Action;
 
 /// What an audit row records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum AuditAction {
     /// A call of the Actions area.
     Lifecycle(Action),

@@ -9,6 +9,7 @@ use super::Scopes;
 
 /// What an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum EventType {
     /// A workspace was created, or members of its record changed. An import makes one [`Self::ImportCommitted`] instead.
     WorkspaceChanged,

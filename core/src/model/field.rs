@@ -4,6 +4,11 @@
 //! Code that treats all fields alike (the JSON reader and writer, the block codec) walks that table.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::timestamp::Timestamp;
 
@@ -216,6 +221,108 @@ impl From<&f64> for FieldValue<'_> {
     }
 }
 
+/// Writes a record for `serde`: the fields that were sent, by their wire names.
+pub(crate) fn serialize<S: Serializer>(
+    record: &impl Fields,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let fields = || {
+        let fields = record.specs().iter().enumerate();
+        fields.filter_map(|(index, spec)| Some((spec.name, record.get(index)?)))
+    };
+    let mut map = serializer.serialize_map(Some(fields().count()))?;
+    for (name, value) in fields() {
+        map.serialize_entry(name, &value)?;
+    }
+    map.end()
+}
+
+impl Serialize for FieldValue<'_> {
+    /// Null as none and everything else as some value, so that formats without names of types read it back.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_none(),
+            Self::Int(value) => serializer.serialize_some(value),
+            Self::Float(value) => serializer.serialize_some(value),
+            Self::Double(value) => serializer.serialize_some(value),
+            Self::Text(value) => serializer.serialize_some(value),
+            Self::Time(value) => serializer.serialize_some(value),
+            Self::Items(value) => serializer.serialize_some(value),
+        }
+    }
+}
+
+/// Reads a record that [`serialize`] has written; unknown names are ignored.
+pub(crate) fn deserialize<'de, R, D>(deserializer: D) -> Result<R, D::Error>
+where
+    R: Fields + Default,
+    D: Deserializer<'de>,
+{
+    deserializer.deserialize_map(OfRecord(PhantomData))
+}
+
+struct OfRecord<R>(PhantomData<R>);
+
+impl<'de, R: Fields + Default> Visitor<'de> for OfRecord<R> {
+    type Value = R;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a telemetry record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<R, A::Error> {
+        let mut record = R::default();
+        let specs = record.specs();
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            let Some(index) = specs.iter().position(|spec| spec.name == name) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let Some(spec) = specs.get(index) else {
+                continue;
+            };
+            let value = map.next_value_seed(OfField(spec.kind))?;
+            if !record.set(index, value) {
+                return Err(A::Error::custom(unfit(spec)));
+            }
+        }
+        Ok(record)
+    }
+}
+
+fn unfit(spec: &FieldSpec) -> String {
+    let name = spec.name;
+    format!("the field {name} is out of its range, or null where that is not allowed")
+}
+
+struct OfField(FieldKind);
+
+impl<'de> DeserializeSeed<'de> for OfField {
+    type Value = FieldValue<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        fn read<'de, T, D>(
+            deserializer: D,
+            value: fn(T) -> FieldValue<'de>,
+        ) -> Result<FieldValue<'de>, D::Error>
+        where
+            T: serde::Deserialize<'de>,
+            D: Deserializer<'de>,
+        {
+            let read: Option<T> = serde::Deserialize::deserialize(deserializer)?;
+            Ok(read.map_or(FieldValue::Null, value))
+        }
+        match self.0 {
+            FieldKind::Int32 | FieldKind::Int64 => read(deserializer, FieldValue::Int),
+            FieldKind::Float => read(deserializer, FieldValue::Float),
+            FieldKind::Double => read(deserializer, FieldValue::Double),
+            FieldKind::Text => read(deserializer, |text: String| FieldValue::Text(text.into())),
+            FieldKind::Time => read(deserializer, |time: Timestamp| FieldValue::Time(time)),
+            FieldKind::Items => read(deserializer, |items| FieldValue::Items(Cow::Owned(items))),
+        }
+    }
+}
+
 /// Declares a record type together with its table, and with its JSON Schema.
 macro_rules! record {
     (
@@ -253,6 +360,20 @@ macro_rules! record {
 
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 $crate::model::field::schema(concat!($($doc, "\n"),*), Self::FIELDS, generator)
+            }
+        }
+
+        /// The fields that were sent, by their wire names.
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::model::field::serialize(self, serializer)
+            }
+        }
+
+        /// Unknown names are ignored. How long texts may be is checked when the record is accepted.
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::model::field::deserialize(deserializer)
             }
         }
 
@@ -357,5 +478,68 @@ record! {
         process_count: Option<i64> = "processCount",
         /// User who runs them.
         username: Option<String> = "username",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::model::{Nullable, ProcessItem, ProcessReport, Record, StatsRecord, Stream};
+
+    fn stats() -> StatsRecord {
+        StatsRecord {
+            id: Some(7),
+            username: Nullable::Null,
+            update_time: "2026-11-20T12:00:00Z".parse().ok(),
+            disk_reads: Some(1.5),
+            uptime: 0.1.into(),
+            instance_id: "ws-1".into(),
+            ..StatsRecord::default()
+        }
+    }
+
+    #[test]
+    fn record_in_json_is_the_fields_that_were_sent_and_reads_back() {
+        let stored = serde_json::to_value(stats()).unwrap();
+        let expected = json!({
+            "id": 7, "updatetime": "2026-11-20T12:00:00Z", "username": null, "diskReads": 1.5,
+            "uptime": 0.1, "instanceId": "ws-1",
+        });
+        assert_eq!(stored, expected);
+        assert_eq!(
+            serde_json::from_value::<StatsRecord>(stored).unwrap(),
+            stats()
+        );
+    }
+
+    #[test]
+    fn record_of_each_stream_reads_back_by_the_name_of_its_stream() {
+        let item = ProcessItem {
+            process_name: Some("a.exe".into()),
+            process_count: Some(2),
+            ..ProcessItem::default()
+        };
+        let report = ProcessReport {
+            processes: Some(vec![item]),
+            ..ProcessReport::default()
+        };
+        let mut records: Vec<Record> = Stream::ALL.map(Stream::empty_record).into();
+        records.extend([Record::from(stats()), report.into()]);
+        for record in records {
+            let stored = serde_json::to_string(&record).unwrap();
+            let tag = format!("{{\"{}\":", record.stream().name());
+            assert!(stored.starts_with(&tag), "{stored}");
+            assert_eq!(serde_json::from_str::<Record>(&stored).unwrap(), record);
+        }
+    }
+
+    #[test]
+    fn value_that_a_field_does_not_take_is_refused_and_unknown_fields_are_ignored() {
+        let read = |text: &str| serde_json::from_str::<StatsRecord>(text);
+        assert_eq!(read(r#"{"other":[1]}"#).unwrap(), StatsRecord::default());
+        for wrong in [r#"{"id":3000000000}"#, r#"{"id":null}"#, r#"{"id":"7"}"#] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -178,6 +178,43 @@ pub struct KeyFilter {
 /// SHA-256 of a secret: all that is stored of it.
 pub(crate) type SecretHash = [u8; 32];
 
+/// The number of a principal, in place of that of a key; keys begin with 1.
+pub(crate) const PRINCIPAL_ID: u64 = 0;
+
+/// A caller that the host has authenticated, in the extensions of a request: it needs no API key, and the audit has its name. A client
+/// cannot send one.
+///
+/// ```
+/// use bytes::Bytes;
+/// use deskfleet::{Engine, Principal, Scope};
+/// use http::Request;
+///
+/// let engine = Engine::in_memory()?;
+/// let request = Request::get("/api/Information/GetAllWorkSpaces")
+///     .extension(Principal::new("jdoe@example.com", [Scope::Read]))
+///     .body(Bytes::new())?;
+/// assert_eq!(engine.handle(request).status(), 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Principal {
+    /// Its name in the audit, of which the first 256 code points count.
+    pub name: String,
+    /// What it may do. [`Limits::key_requests_per_minute`](crate::Limits::key_requests_per_minute) does not count it.
+    pub scopes: Scopes,
+}
+
+impl Principal {
+    /// A principal with these scopes.
+    pub fn new(name: impl Into<String>, scopes: impl IntoIterator<Item = Scope>) -> Self {
+        Self {
+            name: name.into(),
+            scopes: scopes.into_iter().collect(),
+        }
+    }
+}
+
 /// An API key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

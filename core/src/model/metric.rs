@@ -80,6 +80,7 @@ impl Metric {
 
 /// What is made of the samples of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Statistic {
     /// The 95th percentile.
     P95,

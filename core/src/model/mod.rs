@@ -48,8 +48,8 @@ pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable, ProcessItem}
 pub use hold::LitigationHold;
 pub(crate) use identity::user_key;
 pub use import::{ImportReport, LineError, LineWarning, NameMapping, WorkspacePatch};
-pub use key::{IssuedKey, KeyFilter, KeyInfo, KeyLimits, Scope, Scopes};
-pub(crate) use key::{RequestKey, SecretHash};
+pub use key::{IssuedKey, KeyFilter, KeyInfo, KeyLimits, Principal, Scope, Scopes};
+pub(crate) use key::{PRINCIPAL_ID, RequestKey, SecretHash};
 pub use metric::{Metric, Statistic};
 pub(crate) use places::Places;
 pub(crate) use price::Price;

@@ -49,8 +49,10 @@ macro_rules! streams {
             }
         }
 
-        /// A telemetry record of any stream.
-        #[derive(Debug, Clone, PartialEq)]
+        /// A telemetry record of any stream. With `serde` it is an object with the name of the stream, as a line of a batch is:
+        /// `{"stats":{"instanceId":"ws-1"}}`.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
         pub enum Record { $($(#[$meta])* $stream(Box<$record>),)+ }
 
         $(impl From<$record> for Record {

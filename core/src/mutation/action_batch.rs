@@ -5,6 +5,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BATCHES_ENDED_MAX, BATCHES_RUNNING_MAX, MAINTENANCE_ROWS_MAX};
 use crate::model::{
     ActionBatch, ActionBatchRequest, ActionRequest, AuditAction, AuditResult, BatchItem, BatchStop,
+    PRINCIPAL_ID,
 };
 use crate::store::fleet::{action_batches, keys};
 use crate::store::meta;
@@ -55,7 +56,8 @@ impl Mutation for StartActionBatch {
             code: None,
             action_id: None,
         };
-        let (api_key_id, api_key_name) = by.key.unzip();
+        let api_key_id = by.key_id();
+        let api_key_name = by.key.map(|(_, name)| name);
         let mut batch = ActionBatch {
             id: meta::next(context.tables, meta::Sequence::Batch)?,
             action: request.action,
@@ -188,7 +190,10 @@ impl Context<'_, '_> {
             return Ok(());
         };
         let by = Caller {
-            key: batch.api_key_id.zip(batch.api_key_name.clone()),
+            key: batch
+                .api_key_name
+                .clone()
+                .map(|name| (batch.api_key_id.unwrap_or(PRINCIPAL_ID), name)),
         };
         let id = Some(item.workspace_id.clone());
         self.batch = Some(batch.id);

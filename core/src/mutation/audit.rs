@@ -130,7 +130,7 @@ impl Context<'_, '_> {
                 simulated: false,
                 batch_id: self.batch,
                 api_key_name: by.key.as_ref().map(|(_, name)| name.clone()),
-                api_key_id: by.key.as_ref().map(|(id, _)| *id),
+                api_key_id: by.key_id(),
             },
         }
     }

@@ -117,7 +117,7 @@ pub(crate) fn merge_record(
 impl Context<'_, '_> {
     /// Whether the key of the caller is accepted now; always for the host itself.
     fn is_accepted(&self, by: &Caller) -> Result<bool> {
-        let Some((id, _)) = by.key else {
+        let Some(id) = by.key_id() else {
             return Ok(true);
         };
         let key = keys::get(self.tables, id)?;

@@ -111,8 +111,8 @@ impl Mutation for TouchKeys {
 impl Context<'_, '_> {
     /// The limits of the caller's key; the host has none.
     pub(super) fn limits(&self, by: &Caller) -> Result<KeyLimits> {
-        let key = match by.key {
-            Some((id, _)) => keys::get(self.tables, id)?,
+        let key = match by.key_id() {
+            Some(id) => keys::get(self.tables, id)?,
             None => None,
         };
         Ok(key.map(|key| key.info.limits).unwrap_or_default())

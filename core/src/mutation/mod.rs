@@ -26,7 +26,7 @@ use std::fmt;
 use crate::config::Config;
 use crate::domain::keys::HOST_NAME;
 use crate::error::Result;
-use crate::model::WriteClass;
+use crate::model::{PRINCIPAL_ID, WriteClass};
 use crate::store::fleet::keys::LiveKey;
 use crate::store::meta;
 use crate::store::table::Tables;
@@ -77,7 +77,7 @@ impl<M> Logged for M {}
 /// The caller of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// Number and name of the key used; `None` for the host itself.
+    /// Number and name of the key used, or of a principal; `None` for the host itself.
     pub(crate) key: Option<(u64, String)>,
 }
 
@@ -90,6 +90,12 @@ impl Caller {
         Self {
             key: key.map(|key| (key.info.id, key.info.name.clone())),
         }
+    }
+
+    /// The number of the key used.
+    fn key_id(&self) -> Option<u64> {
+        let id = self.key.as_ref().map(|(id, _)| *id);
+        id.filter(|id| *id != PRINCIPAL_ID)
     }
 
     /// The requester in the audit if the caller names none.

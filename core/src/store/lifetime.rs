@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use redb::StorageBackend;
 
 use crate::config::{CommitPhases, QueueStorage};
-use crate::error::Result;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read, write};
 use crate::model::WriteClass;
 
@@ -52,6 +52,22 @@ impl Store {
         let opened = file::open_to_read(path, |backend| Self::open_file(backend, path, options));
         let (store, file) = opened?;
         store.attach_file(file)
+    }
+
+    /// Opens what a backend holds, only to read it.
+    pub(crate) fn open_backend_read_only(
+        backend: impl StorageBackend,
+        options: StoreOptions,
+    ) -> Result<Self> {
+        if backend.len().map_err(unavailable)? == 0 {
+            let message = "the backend holds no store";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
+        }
+        let options = StoreOptions {
+            writing: Writing::Never,
+            ..options
+        };
+        Self::open(backend, None, options)
     }
 
     fn open_file(backend: impl StorageBackend, path: &Path, options: StoreOptions) -> Result<Self> {

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{Action, Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery, error_chain};
+use deskfleet::{
+    Action, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery, error_chain,
+};
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
     Backups, LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
@@ -226,6 +228,7 @@ fn builder(
     let metrics = metrics.clone();
     let (observed, every) = (metrics.clone(), settings.backups.every);
     Engine::builder()
+        .upkeep(Upkeep::Host)
         .conditions(move || {
             let state = backups.as_ref().map(Backups::state);
             observed.conditions(state.as_ref(), every)

@@ -5,7 +5,9 @@ use std::panic::{set_hook, take_hook};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use deskfleet::{CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain};
+use deskfleet::{
+    CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, Upkeep, error_chain,
+};
 #[cfg(feature = "cluster")]
 use deskfleet_server::Metrics;
 
@@ -21,6 +23,7 @@ pub(crate) fn builder(configuration: &Configuration) -> EngineBuilder {
     config.commit_driver = CommitDriver::Caller;
     Engine::builder()
         .config(config)
+        .upkeep(Upkeep::Host)
         .random(getrandom::fill)
         .clock(std::time::SystemTime::now)
         .observer(report)
@@ -47,6 +50,7 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             "writer thread",
             format!("the thread that commits panicked and goes on: {panic}"),
         ),
+        Event::UpkeepFailed { error } => ("upkeep", caused("upkeep failed", error)),
         Event::FileDisplaced { error } => (
             "file displaced",
             caused("NOTHING IS WRITTEN ANY MORE", error),

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
 use deskfleet::{
-    Action, ActionRequest, Clock, Engine, ErrorKind, FailedState, Result, State, Stream, Timestamp,
-    Workspace,
+    Action, ActionRequest, Clock, Engine, EngineError, ErrorKind, FailedState, Result, State,
+    Stream, Timestamp, Workspace,
 };
 use deskfleet_demo_fleet::{Desktop, Intervals, Random, Sent, is_workday};
 
@@ -190,7 +190,7 @@ fn record_bodies(engine: &Engine, bodies: &[(Stream, String)]) -> Result<()> {
     for (stream, body) in bodies {
         batch.push_json(*stream, body.as_bytes())?;
     }
-    match engine.record_batch(batch) {
+    match engine.record_batch(batch).map_err(EngineError::from) {
         Err(error) if error.kind() == ErrorKind::QueueFull => {
             if engine.file_pending()? > 0 {
                 return record_bodies(engine, bodies);

@@ -384,6 +384,7 @@ impl Observer for Metrics {
             }
             Event::CommitFailed { .. } => add(&all.commit_failures, 1),
             Event::WriterThreadRestarted { .. } => add(&all.writer_restarts, 1),
+            Event::UpkeepFailed { .. } => self.maintenance_failed(),
             Event::Reopened => add(&all.reopened, 1),
             Event::FileDisplaced { .. } => all.displaced.store(true, Ordering::Relaxed),
             Event::FileReturned => {

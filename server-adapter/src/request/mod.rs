@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use deskfleet::routes::Pace;
-use deskfleet::{EventStream, Exchange, ResponseBody, ResponseFuture};
+use deskfleet::{EventBytes, EventStream, Exchange, ResponseBody, ResponseFuture};
 #[cfg(feature = "cluster")]
 use http::StatusCode;
-use http::{HeaderName, HeaderValue, Request, Response, header};
+use http::{HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 
 use crate::connection::progress::Progress;
@@ -42,9 +42,6 @@ use context::{RequestContext, held_until_sent, make_room_for_report};
 use cors::{is_preflight, preflight};
 use operation::{Operation, Own, OwnRoute};
 use refusal::{Asked, KeyAttempt, Refused};
-
-/// Keeps nginx from buffering events.
-const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The longest body of a refused request that is read, in bytes, so that the connection is good for another request.
 const REFUSED_BYTES_MAX: u64 = 64 * 1024;
@@ -398,18 +395,8 @@ fn events_as_they_happen(
     // The source is the same as long as something of it runs.
     let held = (place.ok_or(refusal::TOO_MANY_STREAMS)?, Arc::clone(source));
     let draining = shared.draining.subscribe();
-    let body = EventBody::new(shared.engine.clone(), events, draining, held);
-    let mut response = Response::new(OutgoingBody::events(body));
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_TYPE, "text/event-stream"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (ACCEL_BUFFERING, "no"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    Ok(response)
+    let body = EventBody::new(events, draining, held);
+    Ok(EventBytes::response(OutgoingBody::events(body)))
 }
 
 #[cfg(test)]

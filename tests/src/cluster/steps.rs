@@ -151,7 +151,7 @@ fn telemetry(engine: &Engine, chance: &mut Rng, mark: &str) -> Ending {
                 serde_json::json!({ "instanceId": instance, "username": mark, "processes": items });
             let mut batch = engine.batch();
             let pushed = batch.push_json(Stream::Processes, report.to_string().as_bytes());
-            pushed.and_then(|()| engine.record_batch(batch))
+            pushed.and_then(|()| Ok(engine.record_batch(batch)?))
         }
         _ => {
             let mut record = |username: &str| {

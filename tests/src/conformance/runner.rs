@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::{
     Clock as _, CommitDriver, Config, Engine, ManualClock, MemoryLog, NewKey, Scope, Timestamp,
+    Upkeep,
 };
 use http::{HeaderMap, Request, Response};
 
@@ -106,6 +107,7 @@ impl Stage {
                 // Nodes of the same seed would issue the same keys.
                 .seed(SEED + number)
                 .config(config.clone())
+                .upkeep(Upkeep::Host)
                 .free_space(move || Some(probe.load(Ordering::SeqCst)));
             let opened = match engines {
                 Engines::Durable(_) => builder.open_backend(disk.backend()),

@@ -11,7 +11,7 @@ use std::thread;
 
 use deskfleet::{
     Action, ActionRequest, CommitDriver, Config, Engine, ErrorKind, ManualClock, StorageBackend,
-    Timestamp, Workspace,
+    Timestamp, Upkeep, Workspace,
 };
 use fastrand::Rng;
 
@@ -97,7 +97,10 @@ fn workspace(state: &str) -> Workspace {
 fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
     let mut config = Config::default();
     config.commit_driver = driver;
-    let builder = Engine::builder().clock(ManualClock::new(now())).seed(1);
+    let builder = Engine::builder()
+        .clock(ManualClock::new(now()))
+        .seed(1)
+        .upkeep(Upkeep::Host);
     let engine = builder.config(config).open_backend(backend);
     let engine = engine.expect("a good disk");
     engine

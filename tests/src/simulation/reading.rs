@@ -107,7 +107,7 @@ impl Probe {
         let record = serde_json::json!({ "instanceId": instance }).to_string();
         let received = time
             .with_clock_at(behind, || batch.push_json(Stream::Stats, record.as_bytes()))
-            .and_then(|()| self.other.record_batch(batch))
+            .and_then(|()| Ok(self.other.record_batch(batch)?))
             .and_then(|()| history(&self.other, Stream::Stats, &instance, 1))
             .map_err(|error| format!("{error:?}"))?;
         let received = received.first().ok_or("no record of the probe")?;

@@ -131,7 +131,7 @@ impl World {
                     for (stream, body) in &bodies {
                         batch.push_json(*stream, body.as_bytes())?;
                     }
-                    engine.record_batch(batch)
+                    Ok(engine.record_batch(batch)?)
                 });
                 ended.map(drop)
             }

@@ -343,7 +343,7 @@ impl World {
             let ended = self.typed(&Intent::Telemetry(vec![mark]), |engine| {
                 let mut batch = engine.batch();
                 batch.push_json(stream, body.as_bytes())?;
-                engine.record_batch(batch)
+                Ok(engine.record_batch(batch)?)
             })?;
             match ended {
                 Ending::Done => break,

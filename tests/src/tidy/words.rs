@@ -145,6 +145,11 @@ pub const EXEMPT: &[Exempt] = &[
         name: "std::thread",
         reason: "ends the thread of CommitDriver::Thread with the last engine",
     },
+    Exempt {
+        path: "core/src/engine_core/upkeep.rs",
+        name: "std::thread",
+        reason: "pauses the thread of Upkeep::Thread, which the host asked for",
+    },
 ];
 
 /// Uses of a confined crate outside its places.

@@ -1,12 +1,15 @@
 //! Telemetry in batches, from Rust.
 
+use std::error::Error;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use crate::api::endpoint::RequestBody;
 use crate::domain::validation;
 use crate::engine::{Engine, WriteFuture};
-use crate::engine_core::{EngineCore, IncomingBatch, Output, PendingWrite};
+use crate::engine_core::{Claim, EngineCore, IncomingBatch, Output, PendingWrite};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{Record, RecordRef, Stream};
 use crate::wire::body;
@@ -115,19 +118,56 @@ impl Engine {
         }
     }
 
-    /// Accepts a batch in one transaction, all of it or nothing; durable when this returns `Ok`.
+    /// Accepts a batch in one transaction, all of it or nothing; durable when this returns `Ok`. While it is committed it takes its
+    /// memory twice.
+    ///
+    /// ```
+    /// use deskfleet::{Engine, StatsRecord};
+    ///
+    /// let engine = Engine::builder().limits(|limits| limits.queue_records = 1).open_in_memory()?;
+    /// let mut batch = engine.batch();
+    /// batch.push(&StatsRecord { id: Some(1), ..StatsRecord::default() }.into())?;
+    /// engine.record(StatsRecord::default())?;
+    ///
+    /// let refused = engine.record_batch(batch).unwrap_err(); // the queue is full: nothing is lost
+    /// engine.maintain()?;
+    /// engine.record_batch(refused.batch)?;
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
-    pub fn record_batch(&self, batch: TelemetryBatch) -> Result<()> {
-        let mut claim = self.core().accept_all(batch.incoming)?;
-        self.core().wait(&mut claim).map(drop)
+    /// The batch, with [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`] or
+    /// [`ErrorKind::LowDisk`]. It can be submitted again in each case: after [`ErrorKind::Indeterminate`] a record that carries a
+    /// time is stored once, and another may be stored twice.
+    pub fn record_batch(&self, mut batch: TelemetryBatch) -> Result<(), RefusedBatch> {
+        let core = self.core();
+        let claim = core.accept_copy(&mut batch.incoming);
+        let outcome = claim.and_then(|mut claim| core.wait(&mut claim));
+        outcome.map_err(|error| RefusedBatch { error, batch })
     }
 
     /// The same as a future that any executor can drive. The batch is submitted at once, in this call; dropping the future
     /// does not take it back.
-    pub fn record_batch_async(&self, batch: TelemetryBatch) -> WriteFuture {
-        let submitted = self.core().accept_all(batch.incoming);
+    pub fn record_batch_async(&self, mut batch: TelemetryBatch) -> BatchFuture {
+        let submitted = self.core().accept_copy(&mut batch.incoming);
+        BatchFuture {
+            write: self.write_of(submitted),
+            batch: Some(batch),
+        }
+    }
+
+    /// As [`Self::record_batch`], without a copy to give back.
+    pub(super) fn record_pushed(&self, batch: TelemetryBatch) -> Result<()> {
+        let mut claim = self.core().accept_all(batch.incoming)?;
+        self.core().wait(&mut claim)
+    }
+
+    /// As [`Self::record_batch_async`], without a copy to give back.
+    pub(super) fn record_pushed_async(&self, batch: TelemetryBatch) -> WriteFuture {
+        self.write_of(self.core().accept_all(batch.incoming))
+    }
+
+    fn write_of(&self, submitted: Result<Claim>) -> WriteFuture {
         let pending = |claim| PendingWrite {
             claim,
             output: Output::known(()),
@@ -136,9 +176,62 @@ impl Engine {
     }
 }
 
+/// A batch that was not accepted, as it was submitted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RefusedBatch {
+    /// Why.
+    pub error: EngineError,
+    /// The batch, to submit again.
+    pub batch: TelemetryBatch,
+}
+
+impl fmt::Display for RefusedBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for RefusedBatch {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl From<RefusedBatch> for EngineError {
+    fn from(refused: RefusedBatch) -> Self {
+        refused.error
+    }
+}
+
+/// The future of [`Engine::record_batch_async`]. Needs no particular executor.
+#[derive(Debug)]
+#[must_use = "whether the batch is durable is known to those who await it"]
+pub struct BatchFuture {
+    write: WriteFuture,
+    /// `None` once it has resolved.
+    batch: Option<TelemetryBatch>,
+}
+
+impl Future for BatchFuture {
+    type Output = Result<(), RefusedBatch>;
+
+    /// # Panics
+    /// When polled again after it has resolved.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = ready!(Pin::new(&mut self.write).poll(context));
+        #[expect(
+            clippy::expect_used,
+            reason = "the contract of `Future`: never polled after it has resolved"
+        )]
+        let batch = self.batch.take().expect("polled after it had resolved");
+        Poll::Ready(outcome.map_err(|error| RefusedBatch { error, batch }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::task::{Context, Poll, Waker};
+    use std::task::Waker;
 
     use crate::config::{CommitDriver, Config};
     use crate::model::{Nullable, StartupRecord, StatsRecord};
@@ -230,7 +323,7 @@ mod tests {
             batch
         };
         let mut context = Context::from_waker(Waker::noop());
-        let mut poll = |future: &mut WriteFuture| std::pin::Pin::new(future).poll(&mut context);
+        let mut poll = |future: &mut BatchFuture| Pin::new(future).poll(&mut context);
 
         let mut future = engine.record_batch_async(batch(2));
         assert!(poll(&mut future).is_pending());
@@ -239,7 +332,10 @@ mod tests {
         assert!(matches!(poll(&mut future), Poll::Ready(Ok(()))));
         assert_eq!(engine.queue_count(), 2);
 
-        let full = |refused: EngineError| assert_eq!(refused.kind(), ErrorKind::QueueFull);
+        let full = |refused: RefusedBatch| {
+            assert_eq!(refused.error.kind(), ErrorKind::QueueFull);
+            assert_eq!(refused.batch.len(), 2);
+        };
         full(engine.record_batch(batch(2)).unwrap_err());
         let Poll::Ready(Err(refused)) = poll(&mut engine.record_batch_async(batch(2))) else {
             panic!("refused at once");

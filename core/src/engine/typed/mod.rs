@@ -15,7 +15,7 @@ mod workspaces;
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
 
-pub use batch::TelemetryBatch;
+pub use batch::{BatchFuture, RefusedBatch, TelemetryBatch};
 pub use import::WorkspaceImport;
 pub use workspaces::{WorkspaceList, WorkspacePage, WorkspaceQuery};
 

@@ -156,6 +156,7 @@ impl Engine {
     /// [`ErrorKind::Corrupted`] when a part of it is known to be damaged; requests that do not read that part are served.
     /// [`ErrorKind::StorageUnavailable`] when it cannot be read or its file was removed or replaced, [`ErrorKind::LowDisk`] when
     /// less is free than [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
+    /// [`ErrorKind::StorageUnavailable`] too where it is open for reading only.
     pub fn ready(&self) -> Result<()> {
         self.core().ready()
     }

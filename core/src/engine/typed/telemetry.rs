@@ -31,7 +31,7 @@ impl Engine {
     pub fn record(&self, record: impl Into<Record>) -> Result<()> {
         let mut batch = self.batch();
         batch.push(&record.into())?;
-        self.record_batch(batch)
+        self.record_pushed(batch)
     }
 
     /// The same as a future that any executor can drive. The record is submitted at once, in this call; dropping the future
@@ -42,7 +42,7 @@ impl Engine {
     pub fn record_async(&self, record: impl Into<Record>) -> Result<WriteFuture> {
         let mut batch = self.batch();
         batch.push(&record.into())?;
-        Ok(self.record_batch_async(batch))
+        Ok(self.record_pushed_async(batch))
     }
 
     /// Accepts records in one transaction: all of them, or none.
@@ -54,7 +54,7 @@ impl Engine {
         for record in records {
             batch.push(record)?;
         }
-        self.record_batch(batch)
+        self.record_pushed(batch)
     }
 
     /// Telemetry records that are durable and not yet filed into history.

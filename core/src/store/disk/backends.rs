@@ -1,5 +1,15 @@
 //! Backends for a store. A host wraps one of these, or implements [`StorageBackend`] itself, and passes it to
 //! [`EngineBuilder::open_backend`](crate::EngineBuilder::open_backend).
+//!
+//! What the engine requires of a backend:
+//! - Any thread calls it at any time. A call that fails may be repeated; it never panics.
+//! - `read` returns what was last written there, also before it is synced, and zeros where `set_len` has made room.
+//! - `sync_data` returns once everything before it is stored: it is what "durable" means. An error may leave any part of what was
+//!   written since the sync before.
+//! - After a crash each byte is the one of the last sync or one that was written after it, in any order.
+//! - `try_lock_range` returns `Ok(false)` while another engine has the storage open, here or in another process, and holds the lock until
+//!   `close`. A wrapper forwards it. Where it is not implemented nothing keeps two engines from writing over each other: then the host
+//!   must open the storage once.
 
 use std::fmt;
 use std::io;

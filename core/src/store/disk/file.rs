@@ -144,11 +144,17 @@ pub(in crate::store) fn open_existing<T>(
     opened(path, file, false, open)
 }
 
-/// Opens the existing file at `path` and passes it to `open`, for reading only if it cannot be written.
+/// Opens the existing file at `path` for reading and passes it to `open`. Its lock keeps writers out, and no readers.
 pub(in crate::store) fn open_to_read<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, OpenFile)> {
+    let (file, _) = file_to_lock(path)?;
+    opened(path, file, true, open)
+}
+
+/// Opens the existing file at `path`, and for reading only where it cannot be written, which the second value says.
+fn file_to_lock(path: &Path) -> Result<(File, bool)> {
     let to_write = OpenOptions::new()
         .read(true)
         .write(true) // for its lock
@@ -165,7 +171,7 @@ pub(in crate::store) fn open_to_read<T>(
         file => (file, false),
     };
     let file = file.map_err(|error| cannot_open(path, error))?;
-    opened(path, file, read_only, open)
+    Ok((file, read_only))
 }
 
 fn opened<T>(
@@ -206,7 +212,9 @@ impl LockedFile {
     /// # Errors
     /// [`ErrorKind::AlreadyOpen`] when an engine has it open; [`ErrorKind::StorageUnavailable`] when there is none or it cannot be opened.
     pub fn lock(path: impl AsRef<Path>) -> Result<Self> {
-        let locked = open_to_read(path.as_ref(), |backend| {
+        let path = path.as_ref();
+        let (file, read_only) = file_to_lock(path)?;
+        let locked = opened(path, file, read_only, |backend| {
             match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
                 Ok(true) | Err(BackendError::Unsupported) => Ok(backend),
                 Ok(false) => Err(already_open()),

@@ -40,7 +40,7 @@ impl OwnProcess {
 pub(in crate::store) struct FileOfProcess {
     file: FileBackend,
     process: OwnProcess,
-    /// A file opened for reading cannot be locked against other readers.
+    /// Whether its lock keeps writers out, and no readers.
     pub(in crate::store) read_only: bool,
     /// The watch of a store's file; `None` for a segment.
     pub(in crate::store) watch: Option<Arc<FileWatch>>,

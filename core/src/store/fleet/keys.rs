@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::Result;
-use crate::model::{AuditAction, KeyFilter, KeyInfo, KeyLimits, Scopes, SecretHash};
+use crate::model::{AuditAction, KeyFilter, KeyInfo, KeyLimits, PRINCIPAL_ID, Scopes, SecretHash};
 use crate::timestamp::Timestamp;
 
 use crate::store::codec::{Decoder, Encoder, damaged};
@@ -29,6 +29,23 @@ pub(crate) struct LiveKey {
 }
 
 impl LiveKey {
+    /// The key that stands for a caller that the host has authenticated at `now`.
+    pub(crate) fn of_principal(name: String, scopes: Scopes, now: Timestamp) -> Self {
+        Self {
+            info: KeyInfo {
+                id: PRINCIPAL_ID,
+                name,
+                scopes,
+                created: now,
+                expires: None,
+                last_used: None,
+                revoked: None,
+                limits: KeyLimits::default(),
+            },
+            used_at: AtomicI64::new(0),
+        }
+    }
+
     /// The last use since the file was opened, if any.
     pub(crate) fn used_at(&self) -> Option<Timestamp> {
         let used_at = self.used_at.load(Ordering::Relaxed);

@@ -29,6 +29,7 @@ const CELLS: usize = 7 * HOURS as usize;
 
 /// What a heatmap counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HeatmapOf {
     /// Activity records.
     #[default]
