@@ -51,6 +51,14 @@ export class Bridge {
         return fault;
     }
 
+    /** Whether the last write failed because its medium is full. */
+    isFull = false;
+
+    /** What the storage says it is; one of the host's own may say nothing. */
+    get kind() {
+        return typeof this.#storage.kind === "string" ? this.#storage.kind : "custom";
+    }
+
     get persisted() {
         return this.#storage.persisted === true;
     }
@@ -83,15 +91,15 @@ export class Bridge {
     }
 
     write(offset, from) {
-        this.#call("write", (storage) => whole("write", storage.write(offset, from), from.length));
+        this.#change("write", (storage) => whole("write", storage.write(offset, from), from.length));
     }
 
     setLen(length) {
-        this.#call("setLen", (storage) => synchronous("setLen", storage.setLen(length)));
+        this.#change("setLen", (storage) => synchronous("setLen", storage.setLen(length)));
     }
 
     sync() {
-        this.#call("sync", (storage) => synchronous("sync", storage.sync()));
+        this.#change("sync", (storage) => synchronous("sync", storage.sync()));
     }
 
     /** Closes the storage, once. */
@@ -118,6 +126,16 @@ export class Bridge {
         this.panic = text;
     }
 
+    #change(name, call) {
+        this.isFull = false;
+        try {
+            this.#call(name, call);
+        } catch (error) {
+            this.isFull = isFull(error);
+            throw error;
+        }
+    }
+
     #call(name, call) {
         try {
             return call(this.#storage);
@@ -126,6 +144,11 @@ export class Bridge {
             throw error;
         }
     }
+}
+
+/** Whether an error of a browser, a system or SQLite is about space. */
+function isFull(error) {
+    return ["QuotaExceededError", "ENOSPC", "EDQUOT", "LowDisk"].some((sign) => error?.name === sign || error?.code === sign) || /\bSQLITE_FULL\b/.test(error?.message);
 }
 
 /** A promise is a mistake: the engine cannot wait for it. */

@@ -1,8 +1,10 @@
 import { Bridge } from "./bridge.js";
-import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
+import { DeskfleetError, FULL, invalidArgument, kindOf, storageFailure } from "./errors.js";
 import { followed, position } from "./events.js";
-import { EMPTY, Underway, bodyBytes, headerLines, headerPairs, headerRecord, onlyReads, requestFrom, text, toResponse } from "./exchange.js";
+import { EMPTY, Underway, asFull, bodyBytes, headerLines, headerPairs, headerRecord, onlyReads, requestFrom, text, toResponse } from "./exchange.js";
+import { isDate } from "./kinds.js";
 import { instances } from "./loading.js";
+import { checkMembers } from "./members.js";
 import { coreOptions } from "./options.js";
 import { questionOf, questions } from "./query.js";
 import { bytesOf, restoreInto } from "./storage/bytes.js";
@@ -98,6 +100,7 @@ export function defineEngine(load) {
 
         async putWorkspaces(workspaces) {
             if (!Array.isArray(workspaces)) throw invalidArgument(`workspaces must be an array, not ${kindOf(workspaces)}`);
+            checkMembers("workspaces", workspaces);
             return this.#call("putWorkspaces", workspaces);
         }
 
@@ -115,7 +118,7 @@ export function defineEngine(load) {
         }
 
         async issueKey(key) {
-            const expires = key?.expires instanceof Date ? key.expires.toISOString() : key?.expires;
+            const expires = isDate(key?.expires) ? key.expires.toISOString() : key?.expires;
             return this.#call("issueKey", { name: key?.name, scopes: key?.scopes, expires });
         }
 
@@ -153,7 +156,7 @@ export function defineEngine(load) {
         }
 
         async removeTelemetry(selection) {
-            const before = selection?.before instanceof Date ? selection.before.toISOString() : selection?.before;
+            const before = isDate(selection?.before) ? selection.before.toISOString() : selection?.before;
             return this.#call("removeTelemetry", [selection?.instanceId, selection?.stream, before]);
         }
 
@@ -206,6 +209,10 @@ export function defineEngine(load) {
 
         persisted() {
             return this.#bridge.persisted;
+        }
+
+        get storageKind() {
+            return this.#bridge.kind;
         }
 
         async settled() {
@@ -427,7 +434,8 @@ export function defineEngine(load) {
         #answer(result) {
             const headers = result & HAS_HEADERS ? this.#enter((core) => core.headers()) : "";
             const body = result & HAS_BODY ? this.#enter((core) => core.body()) : EMPTY;
-            return { status: result & STATUS, headers, body };
+            const answer = { status: result & STATUS, headers, body };
+            return answer.status === 503 && this.#bridge.isFull ? asFull(answer) : answer;
         }
     };
 }
@@ -477,6 +485,7 @@ function failureOf(error, bridge) {
         // A storage may report a more precise error, such as that it is locked. For a write in doubt that is only the
         // cause, because none of its codes asks the caller to read before a retry.
         if (cause instanceof DeskfleetError && code === "StorageUnavailable") return cause;
+        if (code === "StorageUnavailable" && bridge.isFull) return new DeskfleetError("LowDisk", FULL, { cause });
         return new DeskfleetError(code, message, { cause, parameter, retryAfter });
     }
     return new DeskfleetError(

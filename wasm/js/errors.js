@@ -25,6 +25,9 @@ export function storageFailure(error, doing) {
     return new DeskfleetError("StorageUnavailable", `${doing}: ${error?.message ?? error}`, { cause: error });
 }
 
+/** The message for the host and the client when the storage has no room. */
+export const FULL = "the storage is full: free some space, then try again";
+
 /** The kind of a value, for a message: never its content, which could be a key. @param {unknown} value */
 export function kindOf(value) {
     if (value === null) return "null";

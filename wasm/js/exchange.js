@@ -1,4 +1,6 @@
-import { invalidArgument, kindOf } from "./errors.js";
+import { FULL, invalidArgument, kindOf } from "./errors.js";
+import { isBytes, isUrl } from "./kinds.js";
+import { clearTimeout, setTimeout } from "./timers.js";
 
 const EMPTY = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -46,7 +48,7 @@ export function headerLines(headers) {
 export function bodyBytes(body) {
     if (body === undefined || body === null) return EMPTY;
     if (typeof body === "string") return encoder.encode(body);
-    if (!(body instanceof Uint8Array)) throw invalidArgument(`body must be a Uint8Array or a string, not ${kindOf(body)}`);
+    if (!isBytes(body)) throw invalidArgument(`body must be a Uint8Array or a string, not ${kindOf(body)}`);
     if (body.length === 0 && isDetached(body)) {
         throw invalidArgument("body is a view of a buffer that was transferred or resized; its bytes are gone");
     }
@@ -69,8 +71,8 @@ function isDetached(view) {
  */
 export function requestFrom(input, init) {
     if (init === undefined && typeof input?.method === "string" && typeof input.url === "string" && typeof input.headers?.get === "function") return input;
-    const address = typeof input === "string" || (globalThis.URL !== undefined && input instanceof URL);
-    if (!address && !(input instanceof Request)) throw invalidArgument(`fetch takes a Request, or a URL and the options of a Request, not ${kindOf(input)}`);
+    const address = typeof input === "string" || isUrl(input);
+    if (!address && !(globalThis.Request !== undefined && input instanceof Request)) throw invalidArgument(`fetch takes a Request, or a URL and the options of a Request, not ${kindOf(input)}`);
     try {
         return new Request(address ? new URL(input, "http://fleet/") : input, init);
     } catch (error) {
@@ -199,6 +201,18 @@ export function headerRecord(pairs) {
     const record = {};
     for (const [name, value] of pairs) record[name] = name in record ? `${record[name]}, ${value}` : value;
     return record;
+}
+
+/**
+ * The refusal of a write that had no room: the engine cannot see why its storage failed. Other refusals stay as they are, such as that of a write
+ * in doubt. @param {{ status: number, headers: string, body: Uint8Array }} answer
+ */
+export function asFull(answer) {
+    const problem = JSON.parse(new TextDecoder().decode(answer.body));
+    if (problem.code !== "StorageUnavailable") return answer;
+    const body = encoder.encode(JSON.stringify({ ...problem, code: "LowDisk", detail: `${FULL[0].toUpperCase()}${FULL.slice(1)}.` }));
+    // The length of the body is not among the headers of an engine.
+    return { ...answer, body };
 }
 
 /** @param {{ status: number, headers: string, body: Uint8Array }} answer */

@@ -44,6 +44,8 @@ export interface Storage {
     sync(): void;
     /** Releases all resources. The engine calls it once, also when opening fails. */
     close(): void | Promise<void>;
+    /** What it is, for `engine.storageKind`. */
+    readonly kind?: string;
     /** Whether synced data outlives the process or the tab. Default false. */
     readonly persisted?: boolean;
     /**
@@ -178,7 +180,7 @@ export interface HourLimits {
 export interface EngineOptions {
     /** Where the engine keeps its bytes; memory when left out. The engine closes it. */
     storage?: Storage | Promise<Storage>;
-    /** Returns the time in milliseconds since 1970, called once per call; default `Date.now`. */
+    /** Returns the time in milliseconds since 1970, called once per call; default `() => Date.now()`. */
     clock?: () => number;
     /**
      * Makes keys and trace ids repeatable, for tests. The seed reveals the keys. A store that has issued keys continues
@@ -244,7 +246,7 @@ export class Engine {
     ): Answer;
     /**
      * Creates or replaces workspaces, all or nothing in each 1000; returns how many. Rejects with `OperationInProgress` when an
-     * action is changing the state of one, with `LitigationHold` when a hold protects the identity or the state of one.
+     * action is changing the state of one, with `InvalidArgument` when a member is misspelled, with `LitigationHold` when a hold protects the identity or the state of one.
      */
     putWorkspaces(workspaces: Workspace[]): Promise<number>;
     /** Creates and changes workspaces, each by itself: what is absent stays as it is, and `null` becomes null. */
@@ -298,6 +300,8 @@ export class Engine {
     snapshot(): Promise<Uint8Array>;
     /** Whether acknowledged data outlives the process or the tab. */
     persisted(): boolean;
+    /** Where the data is: `"memory"`, `"file"`, `"opfs"`, `"indexeddb"`, `"durable-object"`, the `kind` of your own storage, or `"custom"`. */
+    readonly storageKind: string;
     /**
      * Resolves once all that was written is durable; rejects with `Indeterminate` when the storage cannot ensure
      * it.

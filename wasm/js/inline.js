@@ -1,11 +1,7 @@
 import { defineEngine } from "./engine.js";
+import { decoded } from "./loading.js";
 import base64 from "./module.js";
 
-export const Engine = defineEngine(() => {
-    const binary = atob(base64);
-    const bytes = new Uint8Array(binary.length);
-    for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
-    return WebAssembly.compile(bytes);
-});
+export const Engine = defineEngine(() => WebAssembly.compile(decoded(base64)));
 export { DeskfleetError } from "./errors.js";
 export { memoryStorage } from "./storage/memory.js";

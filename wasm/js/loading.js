@@ -1,5 +1,6 @@
 import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
 import { instantiate } from "./glue.js";
+import { isBuffer, isModule } from "./kinds.js";
 
 /** The smallest valid module: if it does not compile, none does. */
 const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
@@ -37,8 +38,8 @@ export function instances(load) {
 }
 
 async function compiled(wasm) {
-    if (globalThis.WebAssembly !== undefined && wasm instanceof WebAssembly.Module) return wasm;
-    if (!(wasm instanceof ArrayBuffer) && !ArrayBuffer.isView(wasm)) {
+    if (globalThis.WebAssembly !== undefined && isModule(wasm)) return wasm;
+    if (!isBuffer(wasm) && !ArrayBuffer.isView(wasm)) {
         throw invalidArgument(`options.wasm must be a WebAssembly.Module or its bytes, not ${kindOf(wasm)}`);
     }
     try {
@@ -47,6 +48,22 @@ async function compiled(wasm) {
         const forbidden = await refusal();
         throw forbidden === undefined ? invalidArgument("options.wasm is not a WebAssembly module", error) : failure(forbidden, error);
     }
+}
+
+/**
+ * The module inside a script, for a bundle that leaves the file behind or moves it. An `import()`, so that bundlers can keep the script apart and
+ * nothing loads it in vain.
+ */
+export async function inlined() {
+    return decoded((await import("./module.js")).default);
+}
+
+/** @param {string} base64 */
+export function decoded(base64) {
+    const binary = atob(base64);
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
+    return bytes;
 }
 
 /** Fetches the module from the folder of the package's scripts. @param {URL} url */

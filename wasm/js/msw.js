@@ -1,7 +1,7 @@
 import { basePath, rebased } from "./rebase.js";
 
-/** The paths of an engine: the interface, and the operator surface. */
-const PATHS = ["/api/*", "/operator/*"];
+/** The paths of an engine: the interface, the operator surface and the questions. */
+const PATHS = ["/api/*", "/operator/*", "/query/*"];
 
 /**
  * @param {import("./index.js").Engine | Promise<import("./index.js").Engine>} engine

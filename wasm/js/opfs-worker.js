@@ -1,18 +1,21 @@
 // The dedicated worker that `connect` starts.
 
+import { Alone } from "./browser/alone.js";
 import { errorParts } from "./browser/calls.js";
 import { Member } from "./browser/member.js";
+import { openStore } from "./browser/store.js";
 import { Engine } from "./index.js";
-import { opfsStorage } from "./storage/opfs.js";
+import { isBytes } from "./kinds.js";
 
-/** @type {Member | undefined} */
+/** @type {Member | Alone | undefined} */
 let member;
 
-const bodiesOf = (answers) => answers.flatMap(({ value }) => (value?.body instanceof Uint8Array ? [value.body.buffer] : []));
+const bodiesOf = (answers) => answers.flatMap(({ value }) => (isBytes(value?.body) ? [value.body.buffer] : []));
 
-async function open({ name, options }) {
-    const openEngine = () => Engine.open({ ...options, storage: opfsStorage(name) });
-    member = new Member(name, openEngine, (answers) => postMessage({ answers }, { transfer: bodiesOf(answers) }));
+async function open({ name, options, fallback }) {
+    const openEngine = () => Engine.open({ ...options, storage: openStore(name, fallback) });
+    const Kind = navigator.locks === undefined ? Alone : Member;
+    member = new Kind(name, openEngine, (answers) => postMessage({ answers }, { transfer: bodiesOf(answers) }));
     try {
         await member.join((lock) => postMessage({ lock }));
         postMessage({ opened: true });

@@ -12,6 +12,11 @@ export interface ConnectOptions extends Omit<EngineOptions, "storage" | "clock">
     /** The name of the store, by default `deskfleet.redb`. */
     name?: string;
     /**
+     * Where to keep the data when the browser has no files for this page: in some private windows, in old browsers and, only with `"memory"`, in an
+     * insecure origin. `engine.storageKind` says which it became. Without it `connect` fails there with `StorageUnavailable`.
+     */
+    fallback?: "indexeddb" | "memory";
+    /**
      * Runs `deskfleet/opfs-worker`, if the package cannot start it by itself: the URL of its script, or a function that
      * makes a worker. A `Worker` works until it ends, which it does when the browser freezes the page.
      */
@@ -53,6 +58,7 @@ export interface ConnectedEngine
         | "maintain"
         | "snapshot"
         | "settled"
+        | "storageKind"
     > {
     /** Advances the clock of the engine that all tabs share, until another tab takes over. */
     advanceClock(milliseconds: number): void;

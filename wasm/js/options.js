@@ -1,4 +1,5 @@
 import { invalidArgument, kindOf } from "./errors.js";
+import { isBytes } from "./kinds.js";
 
 /** The options that stay here; the core knows the others by their names. */
 const OF_THE_FACE = ["storage", "clock", "restore", "wasm"];
@@ -10,9 +11,9 @@ export function coreOptions(options) {
     if (typeof options !== "object" || options === null) throw invalidArgument(`options must be an object, not ${kindOf(options)}`);
     const settings = Object.fromEntries(Object.entries(options).filter(([name]) => !OF_THE_FACE.includes(name)));
     checkSettings("options", settings, 0);
-    const { clock = Date.now, restore, wasm } = options;
+    const { clock = () => Date.now(), restore, wasm } = options;
     if (typeof clock !== "function") throw invalidArgument(`options.clock must be a function, not ${kindOf(clock)}`);
-    if (restore !== undefined && !(restore instanceof Uint8Array)) {
+    if (restore !== undefined && !(isBytes(restore))) {
         throw invalidArgument(`options.restore must be a Uint8Array, not ${kindOf(restore)}`);
     }
     return { settings, restore, wasm, clock: () => time(clock) };

@@ -1,4 +1,5 @@
 import { invalidArgument, kindOf } from "./errors.js";
+import { isDate } from "./kinds.js";
 
 /** The questions about the fleet: the endpoints below `/query/` that have one answer, in JSON. */
 const QUESTIONS = ["fleet", "workspaces", "holds", "series", "top", "startup", "heatmap", "processes", "timeline", "advice", "adviceTotals", "preview"];
@@ -37,7 +38,7 @@ function valueOf(name, value) {
 /** A filter: a value as it is sent, an array of values, or `{ not: value }`. */
 function filterOf(name, value) {
     if (Array.isArray(value)) return `in.${listOf(name, value)}`;
-    return typeof value === "object" && !(value instanceof Date) ? `ne.${single(name, value.not)}` : single(name, value);
+    return typeof value === "object" && !isDate(value) ? `ne.${single(name, value.not)}` : single(name, value);
 }
 
 function listOf(name, values) {
@@ -47,7 +48,7 @@ function listOf(name, values) {
 }
 
 function single(name, value) {
-    if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+    if (isDate(value) && !Number.isNaN(value.getTime())) return value.toISOString();
     if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return String(value);
     throw invalidArgument(`${name} must be a string, a number, a boolean, a Date or an array of these, not ${kindOf(value)}`);
 }

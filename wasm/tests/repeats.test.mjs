@@ -8,7 +8,7 @@ const fetched = (method, url, body = null) => isRepeatable({ name: "fetch", argu
 
 test("call_is_repeated_only_if_a_second_one_changes_nothing", () => {
     const repeated = [...CALLS].filter((name) => isRepeatable({ name, argument: [] }));
-    assert.deepEqual(repeated.sort(), ["actions", "ask", "dispatchAction", "filePending", "keys", "maintain", "pendingActions", "queueCount", "readEvents", "settled", "snapshot"]);
+    assert.deepEqual(repeated.sort(), ["actions", "ask", "dispatchAction", "filePending", "keys", "maintain", "pendingActions", "queueCount", "readEvents", "settled", "snapshot", "storageKind"]);
     assert.ok(fetched("GET", "/operator/workspaces"));
     assert.ok(fetched("HEAD", "http://fleet/api/Stats/Test"));
     for (const [method, url] of [

@@ -28,7 +28,7 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     for name in ["package.json", "README.md"] {
         copy(&wasm.join(name), &pkg.join(name))?;
     }
-    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+    for name in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         copy(&root.join(name), &pkg.join(name))?;
     }
     copy_console(&root.join("server-adapter/console"), &pkg.join("console"))?;

@@ -8,7 +8,7 @@ import { problemParts } from "./problem.js";
  * Calls that may be repeated when it is unknown whether they were made: the second changes nothing. A put or a hold is none of them, as
  * somebody else may have changed or released the same workspace in between.
  */
-const REPEATABLE = new Set(["ask", "keys", "actions", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled"]);
+const REPEATABLE = new Set(["ask", "keys", "actions", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled", "storageKind"]);
 const OTHERS = ["putWorkspaces", "importWorkspaces", "placeHold", "releaseHold", "issueKey", "revokeKey", "noteAction", "completeAction", "failAction", "removeTelemetry", "advanceClock"];
 /** The calls of an engine that a page can make, besides `fetch`. */
 export const CALLS = new Set([...REPEATABLE, ...OTHERS]);

@@ -1,14 +1,18 @@
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
 import { followed, position } from "../events.js";
 import { Underway, requestFrom } from "../exchange.js";
+import { isUrl } from "../kinds.js";
 import { coreOptions } from "../options.js";
 import { questions } from "../query.js";
+import { clearTimeout, setTimeout } from "../timers.js";
 import { afterThisTurn } from "../turn.js";
 import { CALLS, errorOf, errorParts, isRepeatable, lost, responseOf } from "./calls.js";
 import { isKept } from "./keeping.js";
 import { storeName } from "./name.js";
 import { problemParts } from "./problem.js";
 
+/** What `connect` does where the browser has no files for pages. */
+const FALLBACKS = ["indexeddb", "memory"];
 const DEFAULT_NAME = "deskfleet.redb";
 /** The default limit of the largest body that an engine reads, but for an import. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
@@ -28,13 +32,15 @@ const EVENTS_EVERY_MS = 500;
  * @param {() => Worker} makeWorker
  */
 export async function connectThrough(makeWorker, options = {}) {
-    const { name = DEFAULT_NAME, worker, ...rest } = options;
+    const { name = DEFAULT_NAME, worker, fallback, ...rest } = options;
     storeName(name);
+    if (fallback !== undefined && !FALLBACKS.includes(fallback)) throw invalidArgument(`options.fallback must be one of ${FALLBACKS.join(", ")}`);
     for (const unable of ["storage", "clock"]) {
         if (rest[unable] !== undefined) throw invalidArgument(`options.${unable} cannot be sent to a worker; leave it out`);
     }
     coreOptions(rest);
-    const client = new Client(workerMaker(worker, makeWorker), name, rest);
+    if (fallback !== "memory" && globalThis.navigator?.locks === undefined) throw insecure();
+    const client = new Client(workerMaker(worker, makeWorker), name, rest, fallback);
     await client.open();
     return client;
 }
@@ -43,7 +49,7 @@ export async function connectThrough(makeWorker, options = {}) {
 function workerMaker(worker, makeWorker) {
     if (worker === undefined) return makeWorker;
     if (typeof worker === "function") return worker;
-    if (typeof worker === "string" || worker instanceof URL) return () => new Worker(worker, { type: "module" });
+    if (typeof worker === "string" || isUrl(worker)) return () => new Worker(worker, { type: "module" });
     if (typeof worker?.postMessage !== "function") throw invalidArgument(`options.worker must be a Worker, a function that makes one or the URL of its script, not ${kindOf(worker)}`);
     let given = worker;
     return () => {
@@ -61,6 +67,8 @@ class Client {
     #makeWorker;
     #name;
     #options;
+    #fallback;
+    #storageKind;
     #bodyBytesMax;
     /** @type {Worker | undefined} */
     #worker;
@@ -88,11 +96,12 @@ class Client {
     #closed = () => {};
     query = questions(this);
 
-    constructor(makeWorker, name, options) {
+    constructor(makeWorker, name, options, fallback) {
         const { limits = {} } = options;
         this.#makeWorker = makeWorker;
         this.#name = name;
         this.#options = options;
+        this.#fallback = fallback;
         const sizes = [limits.batchBodyBytes, limits.processesBodyBytes, limits.recordBodyBytes];
         this.#bodyBytesMax = Math.max(BODY_BYTES_MAX, ...sizes.map(sizeOf));
         const { signal } = this.#listening;
@@ -113,6 +122,12 @@ class Client {
             throw error;
         }
         this.#kept = await isKept();
+        // The tab with the store may have loaded the package when a file was the only kind.
+        this.#storageKind = await this.#call("storageKind", []).catch(() => "opfs");
+    }
+
+    get storageKind() {
+        return this.#storageKind;
     }
 
     async fetch(input, init) {
@@ -234,7 +249,7 @@ class Client {
             if (!this.#ready) fail(unstarted(event.message ?? "its script cannot be loaded"));
         });
         try {
-            worker.postMessage({ open: { name: this.#name, options: this.#options } });
+            worker.postMessage({ open: { name: this.#name, options: this.#options, fallback: this.#fallback } });
         } catch (error) {
             fail(invalidArgument("an option cannot be sent to a worker", error));
         }
@@ -286,6 +301,7 @@ class Client {
         }
         if (answers) answers.forEach((answer) => this.#settle(answer));
         if (opened) {
+            clearTimeout(this.#starting);
             this.#ready = true;
             this.#opened.joined();
             this.#send();
@@ -356,6 +372,12 @@ function sizeOf(size = 0) {
 
 function closed() {
     return new DeskfleetError("EngineClosed", "the engine was closed; connect again");
+}
+
+/** Thrown before a worker is started: without a file or a lock, nothing could be kept there. */
+function insecure() {
+    const where = globalThis.isSecureContext === false ? "this page is not from a secure origin (https or localhost)" : "this browser has no Web Locks";
+    return new DeskfleetError("StorageUnavailable", `${where}, so it can keep no store that tabs share; pass { fallback: "memory" } to keep it until the page is closed`);
 }
 
 function unstarted(why, cause) {

@@ -1,6 +1,6 @@
-import { removeFile } from "../storage/opfs.js";
 import { DeskfleetError } from "../errors.js";
 import { CALLS, errorParts, partsOf, requestOf } from "./calls.js";
+import { removeStore } from "./store.js";
 
 /** The engine of the one worker that has the file open, shared by all members. */
 export class Leader {
@@ -53,6 +53,7 @@ export class Leader {
         if (name === "wipe") return this.#wipe();
         const engine = await opening;
         if (name === "fetch") return partsOf(await engine.fetch(requestOf(argument)));
+        if (name === "storageKind") return engine.storageKind;
         if (!CALLS.has(name)) throw new DeskfleetError("InvalidArgument", `there is no call ${name}`);
         return engine[name](...argument);
     }
@@ -63,7 +64,7 @@ export class Leader {
         const wiped = (async () => {
             const engine = await old?.catch(() => {});
             await engine?.close();
-            await removeFile(this.#name);
+            await removeStore(this.#name, engine?.storageKind ?? "opfs");
         })();
         return this.#keep(wiped.then(() => this.#open())).then(() => {});
     }

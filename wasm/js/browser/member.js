@@ -1,4 +1,5 @@
 import { DeskfleetError } from "../errors.js";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "../timers.js";
 import { afterThisTurn } from "../turn.js";
 import { isRepeatable, lost, unmade } from "./calls.js";
 import { Leader } from "./leader.js";
@@ -270,7 +271,7 @@ export class Member {
 }
 
 /** Delivers together the results of one turn. */
-function gathered(deliver) {
+export function gathered(deliver) {
     let answers = [];
     return (...more) => {
         if (more.length > 0 && answers.length === 0) {

@@ -30,6 +30,7 @@ export function durableObjectStorage(database, { maxBytes = BYTES_MAX } = {}) {
     const rows = new Rows(database);
     inUse.add(database);
     return {
+        kind: "durable-object",
         persisted: true,
         len: () => rows.length,
         read: (offset, into) => rows.read(offset, into),
@@ -111,7 +112,8 @@ class Rows {
             for (const [number, row] of this.#dirty) {
                 this.#sql.exec("INSERT OR REPLACE INTO deskfleet_rows VALUES (?, ?)", number, row);
             }
-            this.#sql.exec("INSERT OR REPLACE INTO deskfleet_store VALUES (1, ?, ?)", this.length, ROW_BYTES);
+            // Each row that is written is billed, and most commits keep the length.
+            if (this.length !== this.#flushed) this.#sql.exec("INSERT OR REPLACE INTO deskfleet_store VALUES (1, ?, ?)", this.length, ROW_BYTES);
         });
         this.#cut = Infinity;
         this.#flushed = this.length;

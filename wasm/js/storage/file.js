@@ -3,7 +3,9 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
+import { isUrl } from "../kinds.js";
 import { lockBeside } from "./lock.js";
+import { moveAll } from "./moved.js";
 
 /** The bits of a descriptor's flags for read and write access. */
 const ACCESS_MODE = 3;
@@ -26,6 +28,7 @@ const collected = new FinalizationRegistry((file) => file.close());
 export function fileStorage(name, options = {}) {
     const file = opened(name, options.breakLock === true);
     const storage = {
+        kind: "file",
         persisted: true,
         len: () => file.len(),
         read: (offset, into) => file.read(offset, into),
@@ -88,12 +91,12 @@ class OpenFile {
 
     read(offset, into) {
         if (this.#lost) throw taken(this.#name);
-        all(into.length, (done) => fs.readSync(this.#handle, into, done, into.length - done, offset + done));
+        moveAll("read", into.length, (done) => fs.readSync(this.#handle, into, done, into.length - done, offset + done));
     }
 
     write(offset, from) {
         this.#mustHold();
-        all(from.length, (done) => fs.writeSync(this.#handle, from, done, from.length - done, offset + done));
+        moveAll("write", from.length, (done) => fs.writeSync(this.#handle, from, done, from.length - done, offset + done));
     }
 
     setLen(bytes) {
@@ -142,10 +145,10 @@ class OpenFile {
 
 /** The canonical name of a file, whatever links lead to it: its lock is beside that. */
 function nameOf(file) {
-    if (typeof file !== "string" && !(file instanceof URL)) {
+    if (typeof file !== "string" && !isUrl(file)) {
         throw invalidArgument(`the path of a store must be a string or a URL, not ${kindOf(file)}`);
     }
-    const name = path.resolve(file instanceof URL ? fileURLToPath(file) : file);
+    const name = path.resolve(isUrl(file) ? fileURLToPath(new URL(file.href)) : file);
     if (fs.existsSync(name)) return fs.realpathSync(name);
     const real = path.join(fs.realpathSync(path.dirname(name)), path.basename(name));
     if (fs.lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink()) {
@@ -202,15 +205,6 @@ function syncFolder(folder) {
         }
     } catch {
         // Windows cannot.
-    }
-}
-
-/** Moves `length` bytes, in several steps if the system moves fewer at once. */
-function all(length, move) {
-    for (let done = 0; done < length; ) {
-        const moved = move(done);
-        if (moved <= 0) throw new RangeError(`the file ended after ${done} of ${length} bytes`);
-        done += moved;
     }
 }
 

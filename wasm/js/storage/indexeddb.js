@@ -43,6 +43,8 @@ class Mirror {
     /** Absent chunks hold zeros. @type {Array<Uint8Array | undefined>} */
     #chunks;
     #length;
+    /** The length in the database; `undefined` before the first transaction. @type {number | undefined} */
+    #written;
     /** Chunks that differ from those of the database, by their number. */
     #dirty = new Set();
     #resized = false;
@@ -57,15 +59,29 @@ class Mirror {
         this.#name = name;
         this.#database = database;
         this.#chunks = chunks;
-        this.#length = length;
+        this.#length = length ?? 0;
+        this.#written = length;
         this.#keeping = keeping;
         this.#unlock = unlock;
+        this.#watch();
+    }
+
+    #watch() {
+        const database = this.#database;
         const gone = () => {
-            this.#lost ??= new DeskfleetError("StorageUnavailable", `the database ${name} was deleted or closed by the browser; open the engine again`);
+            this.#lost ??= this.#gone();
             database.close();
         };
         database.onversionchange = gone;
         database.onclose = gone;
+    }
+
+    #gone() {
+        return new DeskfleetError("StorageUnavailable", `the database ${this.#name} was deleted or closed by the browser; open the engine again`);
+    }
+
+    get kind() {
+        return "indexeddb";
     }
 
     get persisted() {
@@ -162,12 +178,14 @@ class Mirror {
 
     /** Puts all changes into the database in one transaction; failed ones are retried with the next. */
     async #write() {
+        // First, because the changes must be those of one moment.
+        const transaction = await this.#transaction();
         const dirty = this.#dirty;
         const resized = this.#resized;
+        const length = this.#length;
         this.#dirty = new Set();
         this.#resized = false;
         try {
-            const transaction = this.#database.transaction([CHUNKS, META], "readwrite", { durability: "strict" });
             const chunks = transaction.objectStore(CHUNKS);
             for (const number of dirty) {
                 const chunk = this.#chunks[number];
@@ -175,13 +193,49 @@ class Mirror {
                 if (chunk) chunks.put(chunk, number);
                 else chunks.delete(number);
             }
-            if (resized) transaction.objectStore(META).put(this.#length, LENGTH);
+            if (resized) transaction.objectStore(META).put(length, LENGTH);
             await ended(transaction);
+            if (resized) this.#written = length;
         } catch (error) {
             for (const number of dirty) this.#dirty.add(number);
             this.#resized ||= resized;
-            throw this.#lost ?? new DeskfleetError("StorageUnavailable", `the database ${this.#name} refused a write: ${error?.message ?? error}`, { cause: error });
+            throw this.#refused(error);
         }
+    }
+
+    /** A transaction to write in, over another connection if this one is closed. */
+    async #transaction() {
+        if (this.#lost) throw this.#lost;
+        const begin = () => this.#database.transaction([CHUNKS, META], "readwrite", { durability: "strict" });
+        try {
+            return begin();
+        } catch (error) {
+            if (error?.name !== "InvalidStateError") throw this.#refused(error);
+        }
+        try {
+            await this.#reopen();
+            return begin();
+        } catch (error) {
+            throw this.#refused(error);
+        }
+    }
+
+    /** Some browsers close a connection without an event. The lock excludes that others wrote since. */
+    async #reopen() {
+        const database = await openDatabase(this.#name);
+        const length = await result(database.transaction(META, "readonly").objectStore(META).get(LENGTH));
+        if (length !== this.#written) {
+            database.close();
+            this.#lost = this.#gone();
+            throw this.#lost;
+        }
+        this.#database = database;
+        this.#watch();
+    }
+
+    #refused(error) {
+        const code = error?.name === "QuotaExceededError" ? "LowDisk" : "StorageUnavailable";
+        return this.#lost ?? new DeskfleetError(code, `the database ${this.#name} refused a write: ${error?.message ?? error}`, { cause: error });
     }
 }
 
@@ -225,11 +279,20 @@ function openDatabase(name) {
     });
 }
 
+/** Deletes the database of a store that is not open. @param {string} name */
+export async function removeDatabase(name) {
+    try {
+        await result(indexedDB.deleteDatabase(storeName(name)));
+    } catch (error) {
+        throw unavailable(name, error);
+    }
+}
+
 async function load(database) {
     const transaction = database.transaction([CHUNKS, META], "readonly");
-    const length = (await result(transaction.objectStore(META).get(LENGTH))) ?? 0;
+    const length = await result(transaction.objectStore(META).get(LENGTH));
     const store = transaction.objectStore(CHUNKS);
-    const count = Math.ceil(length / CHUNK_BYTES);
+    const count = Math.ceil((length ?? 0) / CHUNK_BYTES);
     /** @type {Array<Uint8Array | undefined>} */
     const chunks = new Array(count);
     for (let from = 0; from < count; from += CHUNKS_READ) {

@@ -29,7 +29,7 @@ export function lockBeside(name, broken) {
                 const held = look(lock);
                 // It was released at this moment.
                 if (held === undefined) continue;
-                if (!broken && !isGone(held, mine, now)) throw locked(name, lock, held.content);
+                if (!broken && !isGone(held, mine, now)) throw locked(name, lock, held.content, mine);
                 take(lock, held, draft, mine, now);
             }
             if (look(lock)?.content?.token === mine.token) return new Lock(lock, mine);
@@ -201,7 +201,13 @@ function take(lock, held, draft, mine, now) {
     }
 }
 
-function locked(name, lock, held) {
+function locked(name, lock, held, mine) {
+    if (held !== undefined && ["host", "boot", "namespace", "pid"].every((part) => held[part] === mine[part])) {
+        return new DeskfleetError(
+            "StorageLocked",
+            `${name} is open in this process already. Close that engine first; where a development server loads modules again, keep one engine on globalThis: globalThis.fleet ??= await Engine.open(…)`,
+        );
+    }
     const owner = held === undefined ? "an owner that it does not name" : `process ${held.pid} on ${held.host}`;
     return new DeskfleetError(
         "StorageLocked",

@@ -21,6 +21,7 @@ export function memoryStorage() {
         if (offset + count > length) throw new RangeError(`bytes ${offset} to ${offset + count} of a storage of ${length}`);
     };
     const storage = {
+        kind: "memory",
         persisted: false,
         len: () => length,
         read(offset, into) {

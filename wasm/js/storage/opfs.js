@@ -1,6 +1,7 @@
 import { watchKeeping } from "../browser/keeping.js";
 import { storeName } from "../browser/name.js";
 import { DeskfleetError } from "../errors.js";
+import { moveAll } from "./moved.js";
 
 /** A tab that was just closed or reloaded releases its file a little later. */
 const PATIENCE_MS = 5_000;
@@ -22,26 +23,63 @@ export async function opfsStorage(name) {
     }
     const handle = await openPatiently(name);
     const keeping = await watchKeeping();
+    /** Whether something was written since the file was last found. */
+    let unseen = false;
+    /** @type {DeskfleetError | undefined} */
+    let lost;
+    const mustExist = () => {
+        if (lost) throw lost;
+    };
     return {
+        kind: "opfs",
         get persisted() {
             return keeping.kept;
         },
         len: () => handle.getSize(),
         read(offset, into) {
-            all("read", into, (rest, done) => handle.read(rest, { at: offset + done }));
+            mustExist();
+            moveAll("read", into.length, (done) => handle.read(rest(into, done), { at: offset + done }));
         },
         write(offset, from) {
-            all("write", from, (rest, done) => handle.write(rest, { at: offset + done }));
+            mustExist();
+            unseen = true;
+            moveAll("write", from.length, (done) => handle.write(rest(from, done), { at: offset + done }));
         },
         setLen(bytes) {
+            mustExist();
+            unseen = true;
             const before = handle.getSize();
             handle.truncate(bytes);
             keeping.grew(bytes - before);
         },
         sync: () => handle.flush(),
+        /** Rejects when the file is gone: its handle stays open and takes writes when a user clears the data of the site. */
+        async settled() {
+            mustExist();
+            if (!unseen) return;
+            unseen = false;
+            try {
+                await (await navigator.storage.getDirectory()).getFileHandle(name);
+            } catch (error) {
+                if (error?.name === "NotFoundError") lost = cleared(name, error);
+                unseen = true;
+                throw lost ?? unavailable(name, error);
+            }
+        },
         close: () => handle.close(),
         freeBytes: () => keeping.freeBytes(),
     };
+}
+
+/** Whether the browser has files for this page: not in an insecure origin, in some private windows and in old browsers. */
+export async function hasPrivateFiles() {
+    if (typeof globalThis.FileSystemSyncAccessHandle !== "function") return false;
+    try {
+        await navigator.storage.getDirectory();
+        return true;
+    } catch {
+        return false;
+    }
 }
 
 /** Deletes the file of a store that is not open. @param {string} name */
@@ -71,13 +109,12 @@ async function openPatiently(name) {
     }
 }
 
-/** Moves all of `bytes`, in several steps if the browser moves fewer at once. */
-function all(verb, bytes, move) {
-    for (let done = 0; done < bytes.length; ) {
-        const moved = move(done === 0 ? bytes : bytes.subarray(done), done);
-        if (!(moved > 0)) throw new RangeError(`the browser ${verb === "read" ? "read" : "wrote"} ${done} of ${bytes.length} bytes`);
-        done += moved;
-    }
+function rest(bytes, done) {
+    return done === 0 ? bytes : bytes.subarray(done);
+}
+
+function cleared(name, cause) {
+    return new DeskfleetError("StorageUnavailable", `the data of this site was cleared, and the store ${name} with it; reload the page to begin an empty one`, { cause });
 }
 
 function locked(name, cause) {

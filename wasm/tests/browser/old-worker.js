@@ -1,0 +1,3 @@
+// The worker of the package in an old browser.
+import "./without-files.js";
+import "../../pkg/opfs-worker.js";
