@@ -1,5 +1,5 @@
 //! Compresses for the binary: the OpenAPI document, to a tenth, the texts of the command, to an eighth, and the files of the console,
-//! which browsers take as they are here.
+//! which browsers take so.
 
 use std::env::{var, var_os};
 use std::ffi::OsString;
@@ -14,9 +14,9 @@ use sha2::{Digest as _, Sha256};
 
 /// The folder of the shell completions and of the manual page.
 const TEXTS: &str = "completions";
-/// The page of the console, and the folder of what it loads; both below the folder of this crate.
-const PAGE: &str = "console/index.html";
-const FILES: &str = "console/app";
+/// The page of the console, and the folder of what it loads; both below the folder of this crate. `console/README.md` says how they are made.
+const PAGE: &str = "console/dist/index.html";
+const FILES: &str = "console/dist/app";
 
 /// What the console is made of: the ends of names, with their content types.
 const TYPES: [(&str, &str); 7] = [
@@ -28,9 +28,6 @@ const TYPES: [(&str, &str); 7] = [
     ("svg", "image/svg+xml"),
     ("txt", "text/plain; charset=utf-8"),
 ];
-
-/// The end of the names of type declarations, which no browser loads.
-const TYPESCRIPT: &str = "ts";
 
 fn main() -> Result<()> {
     let out = var_os("OUT_DIR").ok_or_else(|| Error::other("Cargo sets OUT_DIR"))?;
@@ -67,21 +64,16 @@ fn console(out: &Path) -> Result<()> {
     find(Path::new(FILES), &mut files)?;
     let mut table = format!("static FILES: [File; {}] = [\n", files.len());
     for (number, file) in files.iter().enumerate() {
-        let content = match content_type(file)? {
-            "text/javascript; charset=utf-8" | "text/css; charset=utf-8" => {
-                without_comments(&fs::read_to_string(file)?).into_bytes()
-            }
-            _ => fs::read(file)?,
-        };
+        let content = fs::read(file)?;
         fs::write(out.join(format!("console-{number}.gz")), gzip(&content)?)?;
         let hash = Sha256::digest(&content).0;
         let hash = hash.first_chunk().copied().map_or(0, u64::from_be_bytes);
         // Proxies that compress or decompress keep a weak one.
         let tag = format!("W/\"{hash:016x}\"");
-        let (path, content_type) = (address(file)?, content_type(file)?);
+        let (path, content_type, kept) = (address(file)?, content_type(file)?, has_hash(file));
         writeln!(
             table,
-            "File::new({path:?}, {content_type:?}, {tag:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/console-{number}.gz\"))),"
+            "File::new({path:?}, {content_type:?}, {tag:?}, {kept}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/console-{number}.gz\"))),"
         )
         .map_err(Error::other)?;
     }
@@ -89,27 +81,14 @@ fn console(out: &Path) -> Result<()> {
     fs::write(out.join("console.rs"), table)
 }
 
-/// The lines of a script or a style that a browser needs: comments that have lines of their own are a fifth of what would be sent. That
-/// no text of a program looks like such a comment is held by the tests, which compare what is sent with the files.
-fn without_comments(source: &str) -> String {
-    let mut kept = String::with_capacity(source.len());
-    let mut within = false;
-    for line in source.lines() {
-        let text = line.trim();
-        // A notice of a licence begins with `/*!`. Behind a comment that ends within the line there is code.
-        let end = text.find("*/").map(|at| at + 2);
-        let begins = text.starts_with("/*") && !text.starts_with("/*!");
-        if within || begins && end.is_none_or(|end| end == text.len()) {
-            within = end.is_none();
-        } else if !text.is_empty() && !text.starts_with("//") {
-            kept.push_str(line);
-            kept.push('\n');
-        }
-    }
-    kept
+/// Whether the name of `file` ends with a hash of its content, as `wasm/tests/console/bundle.mjs` names it: `main-1fa9751c.js`.
+fn has_hash(file: &Path) -> bool {
+    let name = file.file_stem().and_then(|stem| stem.to_str());
+    let hash = name.and_then(|name| name.rsplit_once('-'));
+    hash.is_some_and(|(_, hash)| hash.len() == 8 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Adds the files below `folder` that a browser may load to `files`, in an order that is always the same.
+/// Adds the files below `folder` to `files`, in an order that is always the same.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut entries = entries.collect::<Result<Vec<_>>>()?;
@@ -117,7 +96,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in entries {
         if entry.is_dir() {
             find(&entry, files)?;
-        } else if entry.extension().is_none_or(|end| end != TYPESCRIPT) {
+        } else {
             files.push(entry);
         }
     }
@@ -126,7 +105,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 
 /// The path that the server sends `file` at: `/app/main.js`.
 fn address(file: &Path) -> Result<String> {
-    let names = file.components().skip(1).map(|name| {
+    let names = file.components().skip(2).map(|name| {
         let name = name.as_os_str().to_str().unwrap_or_default();
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let is_plain = !name.starts_with('.') && !name.is_empty() && name.bytes().all(plain);

@@ -1,6 +1,5 @@
-//! The files of the console against each other: what the page loads beforehand, and that nothing is loaded from elsewhere.
+//! The files of the console as they are written: nothing is loaded from elsewhere.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,95 +43,6 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
             .iter()
             .any(|mark| line.starts_with(mark))
     })
-}
-
-/// What stands in quotes after each `mark`.
-fn quoted_after<'t>(line: &'t str, mark: &str) -> Vec<&'t str> {
-    let rest = line.split(mark).skip(1);
-    rest.filter_map(|rest| rest.strip_prefix('"')?.split('"').next())
-        .collect()
-}
-
-/// The files that `file` imports when it is loaded, as its text has them.
-fn imports(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for line in code(text) {
-        // `import … from "./a.js"`, also at the end of one over several lines; `export … from`; `import "./a.js"`.
-        let named = ["from ", "from"]
-            .iter()
-            .flat_map(|mark| quoted_after(line, mark));
-        let whole = if line.starts_with("import ") {
-            quoted_after(line, "import ")
-        } else {
-            Vec::new()
-        };
-        found.extend(named.chain(whole).filter(|target| target.starts_with('.')));
-    }
-    found
-}
-
-/// The file that `target` names in `file`.
-fn resolved(file: &str, target: &str) -> String {
-    let mut names: Vec<&str> = file.split('/').collect();
-    names.pop();
-    for name in target.split('/') {
-        match name {
-            "." => {}
-            ".." => drop(names.pop().unwrap()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}
-
-#[test]
-fn imports_are_found_in_every_form() {
-    let text = "import { a } from \"./a.js\";\nimport {\n    b,\n} from \"../b.js\";\nexport { c } from \"./c.js\";\nimport \"./d.js\";\n\
-                export{e}from\"./e.js\";\n// import \"./x.js\"\n * @import { X } from \"./x.js\"\nconst f = () => import(\"./x.js\");\n";
-    assert_eq!(
-        imports(text),
-        ["./a.js", "../b.js", "./c.js", "./d.js", "./e.js"]
-    );
-    assert_eq!(resolved("app/parts/a.js", "../b.js"), "app/b.js");
-}
-
-/// The modules that `app/main.js` imports, directly or through others.
-fn imported_at_the_start() -> BTreeSet<String> {
-    let mut loaded = BTreeSet::new();
-    let mut pending = vec!["app/main.js".to_owned()];
-    while let Some(file) = pending.pop() {
-        for target in imports(&read(&file)) {
-            let target = resolved(&file, target);
-            if loaded.insert(target.clone()) {
-                pending.push(target);
-            }
-        }
-    }
-    loaded
-}
-
-/// A module that the page does not name is found only when those that import it have come, one round trip after another. A page that
-/// names others is written anew.
-#[test]
-fn page_preloads_exactly_the_modules_that_main_imports() {
-    const LINK: &str = "<link rel=\"modulepreload\"";
-    const SCRIPT: &str = "        <script type=\"module\" src=\"app/main.js\"></script>\n";
-    let page = read("index.html");
-    let links = imported_at_the_start().into_iter();
-    let links = links.map(|file| format!("        {LINK} href=\"{file}\" />\n"));
-    let expected: String = links.chain([SCRIPT.to_owned()]).collect();
-    let others = page.split_inclusive('\n');
-    let others: String = others.filter(|line| !line.contains(LINK)).collect();
-    assert!(others.contains(SCRIPT));
-    let expected = others.replace(SCRIPT, &expected);
-    let is_current = page == expected;
-    if !is_current {
-        fs::write(Path::new(FOLDER).join("index.html"), expected).unwrap();
-    }
-    assert!(
-        is_current,
-        "index.html was out of date and is written anew: commit it"
-    );
 }
 
 #[test]

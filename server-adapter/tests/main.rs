@@ -14,6 +14,7 @@ mod canary;
 mod cluster;
 mod cluster_kill;
 mod command;
+mod compression;
 mod configuration;
 mod console;
 mod console_files;

@@ -1,7 +1,6 @@
-// Starts the console: finds the fleet, signs in, shows the shell.
+// The start of the console, over any transport: finds the fleet, signs in, shows the shell.
 
 import { use } from "./api.js";
-import { connect } from "./host.js";
 import { follow } from "./live.js";
 import { PAGES } from "./pages/index.js";
 import { route } from "./router.js";
@@ -21,17 +20,31 @@ addEventListener("hashchange", () => {
     if (location.hash.startsWith("#code=")) location.reload();
 });
 
-// The page of the address is loaded while the key is looked at.
-PAGES.find(({ name }) => name === route.value.page)
-    ?.load()
-    .catch(() => {});
+/** How long the first page has before the others are loaded. */
+const OTHERS_AFTER_MS = 2000;
 
-try {
-    use(await connect(), refused);
-    await start();
-    follow();
-    root.replaceChildren();
-    render(html`<${App} />`, root);
-} catch (error) {
-    root.replaceChildren(`The console cannot start: ${error instanceof Error ? error.message : error}`);
+/** Starts the console. @param {() => Promise<import("./transport/server.js").Transport>} connect */
+export async function run(connect) {
+    // The page of the address is loaded while the key is looked at.
+    void load(PAGES.filter(({ name }) => name === route.value.page));
+    try {
+        use(await connect(), refused);
+        await start();
+        follow();
+        root.replaceChildren();
+        render(html`<${App} />`, root);
+        setTimeout(() => void load(PAGES), OTHERS_AFTER_MS);
+    } catch (error) {
+        root.replaceChildren(`The console cannot start: ${error instanceof Error ? error.message : error}`);
+    }
+}
+
+/** Loads pages one after another, so that they open also when the server is gone by then. @param {import("./pages/index.js").Page[]} pages */
+async function load(pages) {
+    for (const page of pages) {
+        // A page that cannot be loaded is tried again when it is opened.
+        await page.load().catch(() => {});
+        // Safari has no such callback.
+        await new Promise((done) => void (globalThis.requestIdleCallback ?? setTimeout)(done));
+    }
 }

@@ -1,6 +1,8 @@
 // Who is signed in: a key that lives 12 hours at most, kept for this tab and those that are opened beside it.
 
 import { ApiError, host, request, useKey } from "./api.js";
+import { browserName, sessionName } from "./parts/sessions.js";
+import { TASKS } from "./parts/tasks.js";
 import { signal } from "./vendor/preact.js";
 
 /** Of the fleet at this address: another path may be another fleet. */
@@ -14,8 +16,9 @@ const HOURS_12 = 12 * 3600 * 1000;
 
 /** @type {import("./vendor/preact.js").Signal<Session | null>} */
 export const session = signal(null);
-/** Why nobody is signed in, for the page that asks for a key. */
-export const signInNote = signal("");
+/** Why nobody is signed in, for the page that asks for a key: a problem, unless a person signed out. */
+export const signInNote = signal({ text: "", problem: true });
+const note = (/** @type {string} */ text, problem = true) => void (signInNote.value = { text, problem });
 
 /** Whether the key has a scope; `admin` includes `read`, `act` and `audit`. @param {string} scope */
 export function may(scope) {
@@ -44,7 +47,7 @@ export async function start() {
         const issued = await host().ownKey?.();
         if (issued !== undefined) await adopt(issued.key, true);
     } catch (error) {
-        signInNote.value = error instanceof ApiError ? `${error.message} ${error.advice}` : String(error);
+        note(error instanceof ApiError ? `${error.message} ${error.advice}` : String(error));
     }
 }
 
@@ -54,12 +57,13 @@ const LENT_MS = 150;
 const lending = new BroadcastChannel(PLACE);
 lending.addEventListener("message", ({ data }) => {
     if (data === null && session.value !== null) lending.postMessage(session.value);
+    if (data?.ended !== undefined && data.ended === session.value?.id) end("You signed out in another tab.", false);
 });
 
 /** The session of another tab, if there is one. @returns {Promise<Session | undefined>} */
 async function borrowed() {
     return new Promise((done) => {
-        lending.addEventListener("message", ({ data }) => data !== null && done(data));
+        lending.addEventListener("message", ({ data }) => data?.key !== undefined && done(data));
         lending.postMessage(null);
         setTimeout(() => done(undefined), LENT_MS);
     });
@@ -73,7 +77,7 @@ async function signedInBy(code) {
         return true;
     } catch (error) {
         if (!(error instanceof ApiError && error.status === 401)) throw error;
-        signInNote.value = "The link was used already, or is older than 30 minutes. Sign in with a key, or start the server again in a terminal for another link.";
+        note("The link was used already, or is older than 30 minutes. Sign in with a key, or start the server again in a terminal for another link.");
         return false;
     }
 }
@@ -96,47 +100,62 @@ async function adopt(key, own) {
     const signedIn = { key, id, name, scopes, actions, expires, own };
     useKey(key);
     sessionStorage.setItem(PLACE, JSON.stringify(signedIn));
-    signInNote.value = "";
+    note("");
     session.value = signedIn;
 }
 
 /**
- * Signs in with a key that a person has. One that may issue keys is exchanged for a key of 12 hours, so that it is not kept.
+ * Signs in with a key that a person has. One that may issue keys is exchanged for a key of 12 hours at most, so that it is not kept.
  * @param {string} key
  * @param {string} person
+ * @param {string} [task] one of `TASKS`, whose rights the session has; without it those of the key
  */
-export async function signIn(key, person) {
+export async function signIn(key, person, task = "") {
     const response = await request("GET", "/query/key", { key });
-    const { scopes } = await response.json();
+    const { scopes, expires } = await response.json();
     if (!scopes.includes("admin")) return adopt(key, false);
     const now = Date.now();
-    // The names of accepted keys differ, so the time is in it.
-    const name = `${person === "" ? "" : `${person}, `}console ${new Date(now).toISOString()}`;
-    const issued = await request("POST", "/operator/keys", { key, json: { name, scopes: ["admin"], expires: new Date(now + HOURS_12).toISOString() } });
+    const { scopes: rights, actions, perHour } = TASKS[task] ?? { scopes: ["admin"] };
+    const issued = await request("POST", "/operator/keys", {
+        key,
+        json: {
+            name: sessionName(person, browserName(navigator.userAgent), new Date(now)),
+            scopes: rights,
+            ...(actions === undefined ? {} : { actions }),
+            ...(perHour === undefined ? {} : { destructivePerHour: perHour }),
+            expires: new Date(Math.min(now + HOURS_12, Date.parse(expires ?? "") || Infinity)).toISOString(),
+        },
+    });
     return adopt((await issued.json()).key, true);
 }
 
-/** Ends the session; a key of its own is revoked. */
-export async function signOut() {
-    const ended = session.value;
+/** Ends the session of this tab. @param {string} text @param {boolean} problem */
+function end(text, problem) {
     sessionStorage.removeItem(PLACE);
     session.value = null;
     useKey("");
-    signInNote.value = "You are signed out.";
-    if (!ended?.own) return;
+    note(text, problem);
+}
+
+/** Ends the session in all tabs; a key of its own is revoked. */
+export async function signOut() {
+    const ended = session.value;
+    const revokes = ended?.own && may("admin");
+    end("You are signed out.", false);
+    if (ended === null) return;
+    lending.postMessage({ ended: ended.id });
+    // Only an admin key revokes keys.
+    if (ended.own && !revokes) note(`You are signed out. The key of the session is not kept anywhere, and expires at ${ended.expires}.`, false);
+    if (!revokes) return;
     try {
         await request("DELETE", `/operator/keys/${ended.id}`, { key: ended.key });
     } catch (error) {
         // As the last admin key, or without a connection. One that is refused has been revoked.
-        if (!(error instanceof ApiError && error.status === 401)) signInNote.value = `You are signed out here. The key ${ended.name} could not be revoked: ${error instanceof Error ? error.message : error} It expires at ${ended.expires}.`;
+        if (!(error instanceof ApiError && error.status === 401)) note(`You are signed out here. The key ${ended.name} could not be revoked: ${error instanceof Error ? error.message : error} It expires at ${ended.expires}.`);
     }
 }
 
 /** The key was refused: it was revoked, or has expired. */
 export function refused() {
-    if (session.value === null) return;
-    sessionStorage.removeItem(PLACE);
-    session.value = null;
-    useKey("");
-    signInNote.value = "The key was revoked or has expired. Sign in again.";
+    if (session.value !== null) end("The session has ended: its key was revoked or has expired. Sign in again.", true);
 }

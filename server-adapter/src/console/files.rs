@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use flate2::read::GzDecoder;
 use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
-use crate::pages::accept::accepts;
+use crate::response::compression::accepts_gzip;
 
 // `FILES`: the page, then the others in the order of their paths.
 include!(concat!(env!("OUT_DIR"), "/console.rs"));
@@ -30,6 +30,8 @@ pub(crate) struct File {
     content_type: &'static str,
     /// The tag of the content with any coding, so it is weak.
     tag: &'static str,
+    /// Whether another content would have another path, by a hash in it.
+    is_kept: bool,
     gzip: &'static [u8],
     /// The content without gzip, once a client wanted it.
     plain: OnceLock<Bytes>,
@@ -40,12 +42,14 @@ impl File {
         path: &'static str,
         content_type: &'static str,
         tag: &'static str,
+        is_kept: bool,
         gzip: &'static [u8],
     ) -> Self {
         Self {
             path,
             content_type,
             tag,
+            is_kept,
             gzip,
             plain: OnceLock::new(),
         }
@@ -71,10 +75,15 @@ impl File {
     pub(crate) fn response(&self, request: &HeaderMap) -> Response<Bytes> {
         let mut response = Response::default();
         let headers = response.headers_mut();
+        let cached = if self.is_kept {
+            "public, max-age=31536000, immutable"
+        } else {
+            // A client that did not revalidate it might use a file of an earlier server.
+            "no-cache"
+        };
         for (name, value) in [
             (ETAG, self.tag),
-            // A client that did not revalidate it might use a file of an earlier server.
-            (CACHE_CONTROL, "no-cache"),
+            (CACHE_CONTROL, cached),
             (VARY, "Accept-Encoding"),
             (X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (REFERRER_POLICY, "no-referrer"),
@@ -94,7 +103,7 @@ impl File {
             return response;
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        *response.body_mut() = if takes_gzip(request) {
+        *response.body_mut() = if accepts_gzip(request) {
             let headers = response.headers_mut();
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             Bytes::from_static(self.gzip)
@@ -123,9 +132,4 @@ pub(crate) fn page(request: &HeaderMap) -> Response<Bytes> {
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
     response
-}
-
-fn takes_gzip(request: &HeaderMap) -> bool {
-    let accepted = |coding| accepts(request, &ACCEPT_ENCODING, coding);
-    accepted("gzip").or_else(|| accepted("*")).unwrap_or(false)
 }

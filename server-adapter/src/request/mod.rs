@@ -33,6 +33,7 @@ use crate::limits::budget::{NoRoom, Share};
 use crate::log::logged_request::HandledRequest;
 use crate::pages;
 use crate::response::body::OutgoingBody;
+use crate::response::compression::{self, Compressor};
 use crate::response::event_body::EventBody;
 use crate::services;
 use crate::state::Live;
@@ -212,7 +213,7 @@ fn through_engine<'r>(
             Finishing::Refused(refused) => Err(*refused),
             Finishing::Durable(durable, is_operators) => {
                 let response = durable.await;
-                deliver(*context, *is_operators, response)
+                deliver(*context, *is_operators, response, None)
             }
             Finishing::Rare(rare) => rare.await,
         };
@@ -350,7 +351,7 @@ fn over_keyless_bytes(context: RequestContext<'_>, exchange: &Exchange) -> Optio
     (!exchange.carries_key()).then_some(seconds)
 }
 
-/// Finishes a request that can take long, on a blocking thread.
+/// Finishes a request that can take long, on a blocking thread, where its response is also compressed.
 async fn off_the_loop(
     context: RequestContext<'_>,
     is_operators: bool,
@@ -360,20 +361,35 @@ async fn off_the_loop(
     let place = slow_reads.admit(&source.slow_reads).await;
     // The source is the same as long as something of it runs, also when its client is gone.
     let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
-    let begun = slow_reads.run(move || {
-        let response = exchange.finish();
+    let route = exchange.route();
+    let begun = slow_reads.run(move || (exchange.finish(), held));
+    let (response, held) = begun.await.map_err(|_| refusal::ENDED)?;
+    let mut response = response.await;
+    let bytes = response.body().len();
+    if !compression::begin(&mut response, route, context.asked.accepts_gzip, bytes) {
         drop(held);
-        response
+        return deliver(context, is_operators, response, None);
+    }
+    let Some(body) = response.body_mut().take_whole() else {
+        drop(held);
+        return deliver(context, is_operators, response, Some(Compressor::new()));
+    };
+    let compressing = slow_reads.run(move || {
+        let compressed = Compressor::whole(&body);
+        drop(held);
+        compressed
     });
-    let response = begun.await.map_err(|_| refusal::ENDED)?.await;
-    deliver(context, is_operators, response)
+    let compressed = compressing.await.map_err(|_| refusal::ENDED)?;
+    let compressed = compressed.map_err(|_| refusal::ENDED)?;
+    Ok(response.map(|_| compressed.into()))
 }
 
-/// A response of the engine: whole, or with room for its chunks.
+/// A response of the engine: whole, or with room for its chunks, which `compressor` compresses if there is one.
 fn deliver(
     context: RequestContext<'_>,
     is_operators: bool,
     mut response: Response<ResponseBody>,
+    compressor: Option<Compressor>,
 ) -> Result<Response<OutgoingBody>, Refused> {
     if let Some(bytes) = response.body_mut().take_whole() {
         return Ok(response.map(|_| bytes.into()));
@@ -382,7 +398,7 @@ fn deliver(
     let room = slow_reads.try_begin(&source.slow_reads, is_operators);
     let room = room.ok_or(refusal::BUSY)?;
     let (slow_reads, source) = (Arc::clone(slow_reads), Arc::clone(source));
-    Ok(response.map(|body| OutgoingBody::streamed(body, slow_reads, source, room)))
+    Ok(response.map(|body| OutgoingBody::streamed(body, compressor, slow_reads, source, room)))
 }
 
 /// 200 with the events as they happen; refused if too many streams are open.

@@ -10,6 +10,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use crate::connection::progress::Progress;
 use crate::limits::source_rates::holds_key;
 use crate::options::ServerOptions;
+use crate::response::compression::accepts_gzip;
 use crate::state::ServerState;
 
 /// A refusal and its sentence.
@@ -108,6 +109,8 @@ pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) version: Version,
     pub(crate) traceparent: Option<HeaderValue>,
+    /// Whether its response may be in gzip; that to HEAD has the length of a plain one.
+    pub(crate) accepts_gzip: bool,
 }
 
 impl Asked {
@@ -117,6 +120,7 @@ impl Asked {
             method: request.method().clone(),
             version: request.version(),
             traceparent: traceparent(request).cloned(),
+            accepts_gzip: request.method() == Method::GET && accepts_gzip(request.headers()),
         }
     }
 }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use deskfleet::ResponseBody;
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::compression::Compressor;
 use super::event_body::EventBody;
 use super::keyed_responses::KeyedResponse;
 use super::slow_reads::{SlowReads, SourcePlace};
@@ -94,12 +95,35 @@ enum State {
     Over,
 }
 
-/// The result of making the next chunk.
-type Made = (ResponseBody, Result<Option<Bytes>, Unfinished>);
+/// The result of making the next chunk, and what makes the one after it.
+type Made = (ChunkMaker, Result<Option<Bytes>, Unfinished>);
+
+/// Makes the chunks of a body, in gzip where it has a compressor.
+struct ChunkMaker {
+    body: ResponseBody,
+    compressor: Option<Compressor>,
+}
+
+impl ChunkMaker {
+    /// The next chunk, which may be empty; `None` at the end.
+    fn next_chunk(&mut self) -> Result<Option<Bytes>, Unfinished> {
+        let chunk = self.body.next_chunk().map_err(|_| Unfinished)?;
+        let coded = match (&mut self.compressor, chunk) {
+            (None, chunk) => return Ok(chunk),
+            (Some(compressor), Some(chunk)) => compressor.chunk(&chunk),
+            // After its last bytes the body is over.
+            (compressor, None) => match compressor.take() {
+                Some(compressor) => compressor.finish(),
+                None => return Ok(None),
+            },
+        };
+        coded.map(Some).map_err(|_| Unfinished)
+    }
+}
 
 struct Chunks {
     /// `None` while a chunk is made.
-    body: Option<ResponseBody>,
+    maker: Option<ChunkMaker>,
     making: Option<Pin<Box<dyn Future<Output = Option<Made>> + Send>>>,
     slow_reads: Arc<SlowReads>,
     source: Arc<Source>,
@@ -112,15 +136,16 @@ impl OutgoingBody {
         matches!(self.state, State::Events(_))
     }
 
-    /// A body that is made chunk by chunk for `source`, which was given `room` for it.
+    /// A body that is made chunk by chunk for `source`, which was given `room` for it, in gzip by `compressor` if there is one.
     pub(crate) fn streamed(
         body: ResponseBody,
+        compressor: Option<Compressor>,
         slow_reads: Arc<SlowReads>,
         source: Arc<Source>,
         room: SourcePlace,
     ) -> Self {
         let chunks = Chunks {
-            body: Some(body),
+            maker: Some(ChunkMaker { body, compressor }),
             making: None,
             slow_reads,
             source,
@@ -218,14 +243,14 @@ impl From<Bytes> for OutgoingBody {
 
 impl Chunks {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Unfinished>>> {
-        if let Some(mut body) = self.body.take() {
+        if let Some(mut maker) = self.maker.take() {
             let (slow_reads, source) = (Arc::clone(&self.slow_reads), Arc::clone(&self.source));
             self.making = Some(Box::pin(async move {
                 let place = slow_reads.resume(&source.slow_reads).await?;
                 let made = slow_reads.run(move || {
-                    let chunk = body.next_chunk().map_err(|_| Unfinished);
+                    let chunk = maker.next_chunk();
                     drop((place, source));
-                    (body, chunk)
+                    (maker, chunk)
                 });
                 made.await.ok()
             }));
@@ -235,11 +260,11 @@ impl Chunks {
         };
         let made = ready!(making.as_mut().poll(cx));
         self.making = None;
-        let Some((body, chunk)) = made else {
+        let Some((maker, chunk)) = made else {
             // It panicked, or the runtime ends: the body is not whole.
             return Poll::Ready(Some(Err(Unfinished)));
         };
-        self.body = Some(body);
+        self.maker = Some(maker);
         Poll::Ready(chunk.transpose())
     }
 }

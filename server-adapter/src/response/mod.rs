@@ -1,6 +1,7 @@
-//! Responses: bodies that are made while they are sent, reads off the event loop, and streams of events.
+//! Responses: bodies that are made while they are sent, in gzip or not, reads off the event loop, and streams of events.
 
 pub(crate) mod body;
+pub(crate) mod compression;
 pub(crate) mod event_body;
 pub(crate) mod event_streams;
 pub(crate) mod keyed_responses;

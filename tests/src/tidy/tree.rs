@@ -6,14 +6,15 @@ use std::path::Path;
 
 use super::code::code_of;
 
-/// Folders that hold nothing of ours.
-const SKIPPED: [&str; 6] = [
+/// Folders that hold nothing of ours, or what is made of other files.
+const SKIPPED: [&str; 7] = [
     "target",
     ".git",
     "node_modules",
     "pkg",
     "artifacts",
     "coverage",
+    "dist",
 ];
 /// Files read as text; everything in `.ci/` is read too.
 const TEXT: [&str; 9] = [

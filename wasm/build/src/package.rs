@@ -12,10 +12,6 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::{Result, order};
 
-/// The way from the console to a server, and the one to an engine in the browser.
-const SERVER: &str = "/transport/server.js";
-const ENGINE: &str = "/transport/engine.js";
-
 /// Replaces the folder `pkg` with the package; returns a phrase with the sizes of the module.
 pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
     let wasm = root.join("wasm");
@@ -31,7 +27,8 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         copy(&root.join(name), &pkg.join(name))?;
     }
-    copy_console(&root.join("server-adapter/console"), &pkg.join("console"))?;
+    let bundle = root.join("server-adapter/console/dist");
+    copy_console(&bundle, &pkg.join("console"))?;
     write_file(&pkg.join("glue.js"), glue.as_bytes())?;
     write_file(&pkg.join("deskfleet.wasm"), &module)?;
     write_file(&pkg.join("module.js"), inlined(&module).as_bytes())?;
@@ -106,19 +103,10 @@ fn inlined(module: &[u8]) -> String {
     )
 }
 
-/// Copies the console, with an engine in the browser in place of the server: where the page preloads it, and where it is imported.
+/// Copies the bundle of the console; its page is the one over an engine in the browser.
 fn copy_console(from: &Path, to: &Path) -> Result<()> {
     copy_folder(&from.join("app"), &to.join("app"))?;
-    for name in ["index.html", "app/host.js"] {
-        let file = from.join(name);
-        let text = fs::read_to_string(&file).map_err(|error| error_at(&file, &error))?;
-        let replaced = text.replace(SERVER, ENGINE);
-        if replaced == text {
-            return Err(format!("{} does not name {SERVER}", file.display()));
-        }
-        write_file(&to.join(name), replaced.as_bytes())?;
-    }
-    Ok(())
+    copy(&from.join("engine.html"), &to.join("index.html"))
 }
 
 /// Fails if the package does not have the version of the crates.

@@ -2,7 +2,8 @@
 // Each of two transports has a browser of its own, which another test has for the other one; with DESKFLEET_CONSOLE_PAIRS=all every test
 // runs over each transport in each browser.
 //
-// With DESKFLEET_CONSOLE_FILES the console comes from that folder and not from the binary and the package, which then need not be built anew.
+// The files are those of `server-adapter/console`, so that what is changed there is tested without a build. With `bundle` a test has those of the
+// binary and of the package, which are made of them.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -14,11 +15,10 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { killed } from "../browser/chromium.mjs";
 import { runtime, tool } from "../runtimes.mjs";
-import { serveBefore, servePackage } from "./serve.mjs";
+import { CONSOLE, serveBefore, servePackage } from "./serve.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BINARY = process.env.DESKFLEET_BINARY ?? path.join(ROOT, "target/debug/deskfleet");
-const FILES = process.env.DESKFLEET_CONSOLE_FILES;
 const ALL_PAIRS = process.env.DESKFLEET_CONSOLE_PAIRS === "all";
 /** A bound against hanging. */
 const PATIENCE_MS = 60_000;
@@ -37,13 +37,14 @@ const PATIENCE_MS = 60_000;
  * @property {(selector: string, text: string) => Promise<void>} fill
  * @property {(theme?: string) => Promise<void>} passesAxe fails if axe finds something
  * @property {() => Promise<void>} restart starts the server again on its store; only over a server with `{ file: true }`
+ * @property {() => Promise<void>} stop ends the server for good
  * @property {import("node:test").TestContext} context
  */
 
 /**
  * @param {string} name
  * @param {(given: Given) => Promise<void>} run
- * @param {{ transports?: string[], browsers?: string[], file?: boolean, troubles?: RegExp, arguments?: string[] | (() => string[]), signIn?: boolean, acceptInsecureCerts?: boolean }} [options]
+ * @param {{ transports?: string[], browsers?: string[], file?: boolean, troubles?: RegExp, arguments?: string[] | (() => string[]), signIn?: boolean, acceptInsecureCerts?: boolean, bundle?: boolean }} [options]
  * `troubles`: what the console of the browser may say; `acceptInsecureCerts`: of all tests of a file or of none
  */
 export function consoleTest(name, run, options = {}) {
@@ -57,7 +58,7 @@ export function consoleTest(name, run, options = {}) {
                 if (!runtime(browser, context) || !tool("puppeteer-core", context)) return;
                 if (transport === "server" && !existsSync(BINARY)) return context.skip("the binary deskfleet is not built");
                 const folder = mkdtempSync(path.join(tmpdir(), "deskfleet-console-"));
-                const place = transport === "server" ? await startServer(folder, options) : await startPackage();
+                const place = transport === "server" ? await startServer(folder, options) : await startPackage(options);
                 /** @type {import("puppeteer-core").Page[]} */
                 const pages = [];
                 try {
@@ -113,11 +114,11 @@ async function launch(browser, context, { acceptInsecureCerts = false }) {
 }
 
 /** A server on a store of its own; `link` signs in once. */
-async function startServer(folder, { file = false, arguments: more = [] }) {
+async function startServer(folder, { file = false, arguments: more = [], bundle = false }) {
     const store = file ? ["--data", path.join(folder, "deskfleet.redb")] : ["--memory"];
     if (typeof more === "function") more = more();
     const started = await listen([...store, "--listen", "127.0.0.1:0", ...more]);
-    const front = FILES === undefined ? undefined : await serveBefore(FILES, Number(new URL(started.origin).port));
+    const front = bundle ? undefined : await serveBefore(CONSOLE, Number(new URL(started.origin).port));
     const origin = front?.origin ?? started.origin;
     const place = {
         url: `${origin}/`,
@@ -168,8 +169,8 @@ function listen(given) {
     });
 }
 
-async function startPackage() {
-    const { origin, stop } = await servePackage(path.join(ROOT, "wasm/pkg"), FILES);
+async function startPackage({ bundle = false }) {
+    const { origin, stop } = await servePackage(path.join(ROOT, "wasm/pkg"), bundle ? undefined : CONSOLE);
     return { url: `${origin}/console/index.html`, stop };
 }
 
@@ -212,7 +213,7 @@ async function given({ place, driven, pages, transport, browser, context, option
     const request = (method, address, parts = {}) =>
         page.evaluate(
             async (method, address, parts) => {
-                const { request } = await import(new URL("app/api.js", document.baseURI).href);
+                const { request } = await import(document.querySelector("script[type=module]").src);
                 const text = await (await request(method, address, parts)).text();
                 try {
                     return JSON.parse(text);
@@ -234,6 +235,7 @@ async function given({ place, driven, pages, transport, browser, context, option
         key: place.key,
         url: place.url,
         restart: () => place.restart(),
+        stop: () => place.stop(),
         open: () => signedIn(false),
         opened,
         load: async (workspaces) => {

@@ -124,7 +124,7 @@ consoleTest("running_actions_are_listed_and_ended_where_the_host_drives", async 
 
 consoleTest("keys_are_issued_once_shown_and_revoked_with_care", async ({ page, request, show, passesAxe, transport }) => {
     await show("#/keys", "table.data");
-    await says(page, "table.data", "this session");
+    await says(page, "main", "this session");
     await click(page, "Issue a key");
     await page.waitForSelector("dialog[open]");
     await page.locator("dialog input[name=name]").fill("<img src=x onerror=alert(1)>");
@@ -137,7 +137,7 @@ consoleTest("keys_are_issued_once_shown_and_revoked_with_care", async ({ page, r
     assert.match(secret, /^dfk_/);
     const command = await page.$$eval("dialog pre", (all) => all[1]?.textContent);
     if (transport === "server") assert.ok(command.startsWith(`curl -H 'X-Api-Key: ${secret}' http`), command);
-    await click(page, "I have it");
+    await click(page, "Done, I saved it");
     await says(page, "table.data", "<img src=x onerror=alert(1)>");
     assert.ok(!(await page.content()).includes(secret), "the secret is shown once");
     for (const theme of THEMES) await passesAxe(theme);
@@ -190,7 +190,7 @@ consoleTest("key_of_each_task_may_do_in_the_console_what_it_may_over_HTTP", asyn
         await click(page, "Issue");
         await says(page, "dialog h2", "The key is issued");
         const key = await page.$eval("dialog pre", (element) => element.textContent);
-        await click(page, "I have it");
+        await click(page, "Done, I saved it");
         assert.deepEqual((await request("GET", "/query/key", { key })).scopes, scopes, task);
         // In a tab that is signed in with it.
         const tab = await open();

@@ -116,16 +116,3 @@ consoleTest("slow_and_failing_answers_are_said_and_tried_again", async ({ page, 
         await page.waitForFunction(() => document.querySelector("main [role=alert]") === null && document.querySelector("main .loading") === null);
     }
 });
-
-consoleTest("overview_loads_at_most_85_kb", async ({ page, context, url }) => {
-    if (process.env.DESKFLEET_CONSOLE_FILES !== undefined) return context.skip("the files are not those that the server sends");
-    await page.waitForSelector("main#main .panel");
-    const sizes = await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map(({ name, encodedBodySize }) => [name, encodedBodySize]));
-    const files = sizes.filter(([name]) => name.startsWith(`${url}app/`) || name.split("#")[0] === url);
-    const bytes = files.reduce((sum, [, size]) => sum + size, 0);
-    const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-    context.diagnostic(`${files.length} files, ${bytes} bytes in gzip; first paint after ${Math.round(paint)} ms`);
-    assert.ok(files.length > 20 && bytes > 20_000 && bytes <= 85_000, `${bytes} bytes in ${files.length} files`);
-    const others = sizes.filter(([name]) => new URL(name).origin !== new URL(url).origin);
-    assert.deepEqual(others, [], "nothing comes from another origin");
-}, { transports: ["server"], browsers: ["chromium"] });

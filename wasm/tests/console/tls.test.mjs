@@ -37,5 +37,5 @@ consoleTest(
             assert.match(response.headers()["strict-transport-security"], /max-age=31536000/);
         }
     },
-    { transports: ["server"], arguments: withCertificate, acceptInsecureCerts: true },
+    { transports: ["server"], arguments: withCertificate, acceptInsecureCerts: true, bundle: true },
 );

@@ -81,8 +81,8 @@ function serverLines(id, empty) {
 
 /** @param {string} id @param {boolean} empty @returns {[string, string][]} */
 function engineLines(id, empty) {
-    // The package is three folders up, as in `transport/engine.js`.
-    const root = new URL("../../../opfs.js", import.meta.url).href;
+    // The page is in a folder of the package, as in `transport/engine.js`.
+    const root = new URL("../opfs.js", document.baseURI).href;
     const open = `const { connect } = await import("${root}"); const fleet = await connect({ name: "console.redb" });`;
     const put = empty ? ` await fleet.importWorkspaces([${desktop(id)}]);` : "";
     const post = ` await fleet.fetch(new Request("/api/Stats/Post", { method: "POST", headers: { "content-type": "application/json" }, body: ${JSON.stringify(stats(id))} }));`;

@@ -6,6 +6,7 @@ import { ACTIONS } from "../parts/action-dialog.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Problem } from "../parts/problem.js";
+import { TASKS } from "../parts/tasks.js";
 import { Text } from "../parts/text.js";
 import { Typed } from "../parts/typed.js";
 import { session } from "../session.js";
@@ -15,21 +16,11 @@ import { html, useState } from "../vendor/preact.js";
 /** @typedef {import("../../../../wasm/js/types.js").IssuedKey} IssuedKey */
 
 const SCOPES = {
-    read: "Look: all pages and questions, none of the keys and the audit beyond its newest rows",
+    read: "Read everything except keys and older audit entries",
     act: "Act on desktops: reboot, start, rebuild, terminate and the like",
     admin: "Everything: import, holds, keys, the whole audit; includes read and act",
     ingest: "Post telemetry, where the server asks for a key; nothing else",
     audit: "The audit and the holds; nothing else",
-};
-/** The tasks of `deskfleet keys issue --for`, and what their keys may do. @type {Record<string, { title: string, scopes: string[], actions?: string[], perHour?: number }>} */
-const TASKS = {
-    helpdesk: { title: "Help desk: look, reboot, recovery reboot, start", scopes: ["read", "act"], actions: ["RebootWorkSpace", "RecoveryRebootWorkSpace", "StartWorkSpace"] },
-    operator: { title: "Operator: all actions, 20 destructive ones in an hour, and the audit", scopes: ["read", "act", "audit"], perHour: 20 },
-    auditor: { title: "Auditor: the audit and the holds", scopes: ["audit"] },
-    agent: { title: "Agent: posts telemetry", scopes: ["ingest"] },
-    collector: { title: "Collector: reads, for Prometheus, Grafana and reports", scopes: ["read"] },
-    provider: { title: "Provider: imports, and carries out actions", scopes: ["admin"] },
-    own: { title: "Something else", scopes: ["read"] },
 };
 const DAY_MS = 86_400_000;
 const LIVES = { 0.5: "12 hours", 30: "30 days", 90: "90 days", 365: "A year", "": "Never" };
@@ -85,10 +76,10 @@ function NewKey({ onIssued, onClose }) {
         }
     };
     return html`<form class="form" onSubmit=${submit}>
-        <label>Name, for people and the audit <input name="name" required maxlength="256" autocomplete="off" autofocus /></label>
+        <label>Name <input name="name" required maxlength="256" autocomplete="off" autofocus /></label>
         <label>For <select name="task" value=${task} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>${Object.entries(TASKS).map(([name, { title }]) => html`<option key=${name} value=${name}>${title}</option>`)}</select></label>
         <details open=${task === "own"}>
-            <summary>What it may do: <code>${scopes.join(" ")}</code>${limited && ` · ${actions.length === ALL_ACTIONS.length ? "all actions" : `${actions.length} of ${ALL_ACTIONS.length} actions`}`}</summary>
+            <summary>Permissions: <code>${scopes.join(" ")}</code>${limited && ` · ${actions.length === ALL_ACTIONS.length ? "all actions" : `${actions.length} of ${ALL_ACTIONS.length} actions`}`}</summary>
             <fieldset>
                 <legend>Scopes</legend>
                 ${Object.entries(SCOPES).map(([scope, what]) => html`<label key=${scope} class="check"><input type="checkbox" name="scope" value=${scope} checked=${scopes.includes(scope)} onChange=${() => (setTask("own"), setScopes(toggled(scopes, scope)))} /><span><code>${scope}</code> <span class="note">${what}</span></span></label>`)}
@@ -116,7 +107,7 @@ function Secret({ issued: { key, scopes, name }, onClose }) {
     return html`<p>The key <b><${Text} text=${name} /></b>. It is shown only now: put it where the program reads it, such as a secret store.</p>
         <${Copy} text=${key} label="the key" />
         ${host().kind === "server" && html`<p>To try it:</p><${Copy} text=${trial(key, scopes)} label="the curl command" />`}
-        <div class="dialog-actions"><button type="button" class="primary" onClick=${onClose}>I have it</button></div>`;
+        <div class="dialog-actions"><button type="button" class="primary" onClick=${onClose}>Done, I saved it</button></div>`;
 }
 
 /** A command that a key with these scopes may do. @param {string} key @param {readonly string[]} scopes */

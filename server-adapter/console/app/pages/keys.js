@@ -4,12 +4,14 @@ import { get, host } from "../api.js";
 import { ago, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
 import { Loaded } from "../parts/problem.js";
+import { sessionOf } from "../parts/sessions.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
 import { session } from "../session.js";
 import { html, useState } from "../vendor/preact.js";
 import { IssueKey, RevokeKey } from "./key-dialogs.js";
+import { Sessions } from "./key-sessions.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").KeyInfo} Key */
 
@@ -19,7 +21,7 @@ const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => typ
 function validity({ revoked, expires }, now) {
     if (revoked !== null) return { glyph: "⊘", tone: "off", label: "Revoked" };
     if (expires !== null && Date.parse(expires) <= now) return { glyph: "◌", tone: "off", label: "Expired" };
-    return { glyph: "●", tone: "good", label: "Accepted" };
+    return { glyph: "●", tone: "good", label: "Active" };
 }
 
 export default function Keys() {
@@ -32,10 +34,18 @@ export default function Keys() {
             <h1>Keys</h1>
             <button type="button" class="primary" onClick=${() => setIssuing(true)}>Issue a key</button>
         </div>
-        <p class="note">A program sends its key with each request, as <code>X-Api-Key</code>. The store has only hashes of keys: a lost one is replaced, not found.</p>
-        <${Loaded} of=${keys}>${(/** @type {any} */ data) => html`<${List} keys=${data.keys} revoke=${setRevoked} />`}<//>
+        <p class="note">A program sends its key with each request, as <code>X-Api-Key</code>. Keys are stored as hashes; a lost key cannot be recovered, issue a new one.</p>
+        <${Loaded} of=${keys}>${(/** @type {any} */ data) => html`<${Both} keys=${data.keys} revoke=${setRevoked} reload=${keys.reload} />`}<//>
         ${issuing && html`<${IssueKey} onIssued=${keys.reload} onClose=${() => setIssuing(false)} />`}
         ${revoked && html`<${RevokeKey} shown=${revoked} onRevoked=${keys.reload} onClose=${() => setRevoked(undefined)} />`}`;
+}
+
+/** @param {{ keys: Key[], revoke: (row: any) => void, reload: () => void }} properties */
+function Both({ keys, revoke, reload }) {
+    const now = Date.now();
+    const sessions = keys.filter((key) => validity(key, now).tone === "good" && sessionOf(key.name) !== undefined);
+    return html`<${List} keys=${keys.filter(({ name }) => sessionOf(name) === undefined)} revoke=${revoke} />
+        <${Sessions} keys=${sessions} revoke=${revoke} reload=${reload} />`;
 }
 
 /** @param {{ keys: Key[], revoke: (row: any) => void }} properties */
@@ -63,9 +73,9 @@ function List({ keys, revoke }) {
         { name: "lastUsed", title: "Last used", show: ({ lastUsed }) => (lastUsed === null ? "never" : html`<span title=${time(lastUsed)} class="nowrap">${ago(lastUsed, now)}</span>`) },
     ];
     if (ended) columns.push({ name: "revoked", title: "Revoked", show: (key) => key.revoked && time(key.revoked) });
-    const button = (/** @type {any} */ key) => key.state === "Accepted" && html`<button type="button" class="danger" aria-label=${`Revoke key ${key.id}`} onClick=${() => revoke(key)}>Revoke</button>`;
+    const button = (/** @type {any} */ key) => key.state === "Active" && html`<button type="button" class="danger" aria-label=${`Revoke key ${key.id}`} onClick=${() => revoke(key)}>Revoke</button>`;
     columns.push({ name: "revoke", title: "Revoke", fixed: true, unsaved: true, show: button });
-    const tools = html`<label class="check"><input type="checkbox" checked=${ended} onChange=${() => setQuery({ ended: ended ? undefined : "1" })} /> Revoked and expired ones too</label>`;
+    const tools = html`<label class="check"><input type="checkbox" checked=${ended} onChange=${() => setQuery({ ended: ended ? undefined : "1" })} /> Show revoked and expired</label>`;
     return html`<${DataTable} caption="Keys of the ${host().kind === "server" ? "server" : "fleet"}" file="keys" sort="-id" tools=${tools} rows=${rows} rowKey=${(/** @type {Key} */ { id }) => id} columns=${columns} />`;
 }
 

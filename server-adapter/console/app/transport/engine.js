@@ -9,8 +9,8 @@ const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("deskf
 
 /** @returns {Promise<import("./server.js").Transport>} */
 export async function connect() {
-    // The package is three folders up, in `deskfleet/`.
-    const root = new URL("../../../", import.meta.url);
+    // The page is in `deskfleet/console/`.
+    const root = new URL("../", document.baseURI);
     const { connect: open } = await import(new URL("opfs.js", root).href);
     const script = new URL("opfs-worker.js", root).href;
     const worker = () => new Worker(/** @type {any} */ (policy?.createScriptURL(script) ?? script), { type: "module" });
