@@ -52,6 +52,7 @@
 //! - `cluster`: several nodes that share a log.
 //! - `tower`: `Engine::service`, a `tower_service::Service` for axum and the like.
 //! - `schema`: JSON Schemas of all bodies, for documents and type definitions; a program that serves does not need it.
+//! - `testing`: a double of the service for tests, with faults, a manual clock and a journal.
 //! - `tracing`: an [`Observer`] that hands every event to `tracing`.
 
 mod api;
@@ -74,6 +75,8 @@ mod random;
 pub mod settings;
 mod sorting;
 mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timestamp;
 mod view;
 mod wire;

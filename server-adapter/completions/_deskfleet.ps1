@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Writes a consistent copy of the store to a new file')
             [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Puts a copy in the place of the store, and keeps the old one under a name with the time')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Gives unused pages of the store''s file back to the file system')
+            [CompletionResult]::new('double', 'double', [CompletionResultType]::ParameterValue, 'Serves a test double of the service in memory, with faults')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Prints the completions of a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Prints the manual page')
             break
@@ -284,6 +285,16 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'deskfleet;double' {
+            [CompletionResult]::new('--rules', '--rules', [CompletionResultType]::ParameterName, 'The faults: a JSON file with a rule, or a list of rules')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address and port; port 0 takes a free one')
+            [CompletionResult]::new('--desktops', '--desktops', [CompletionResultType]::ParameterName, 'Begin with `N` desktops, `ws-000000001` of `user1` and so on')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'The source of keys and trace ids: the same number and requests give the same bytes')
+            [CompletionResult]::new('--clock', '--clock', [CompletionResultType]::ParameterName, 'The time at which the clock begins and stands [default: 2026-01-01T00:00:00Z]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;completions' {

@@ -38,6 +38,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Read
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Writes a consistent copy of the store to a new file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "restore" -d 'Puts a copy in the place of the store, and keeps the old one under a name with the time'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "compact" -d 'Gives unused pages of the store\'s file back to the file system'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "double" -d 'Serves a test double of the service in memory, with faults'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "completions" -d 'Prints the completions of a shell'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "man" -d 'Prints the manual page'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
@@ -216,5 +217,11 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l data -d 
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand double" -l rules -d 'The faults: a JSON file with a rule, or a list of rules' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand double" -l listen -d 'Address and port; port 0 takes a free one' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand double" -l desktops -d 'Begin with `N` desktops, `ws-000000001` of `user1` and so on' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand double" -l seed -d 'The source of keys and trace ids: the same number and requests give the same bytes' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand double" -l clock -d 'The time at which the clock begins and stands [default: 2026-01-01T00:00:00Z]' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand double" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand man" -s h -l help -d 'Print help'

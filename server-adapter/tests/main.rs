@@ -25,6 +25,7 @@ mod crowd;
 mod damage;
 mod dashboard;
 mod day_two;
+mod double;
 mod events;
 mod events_http2;
 mod events_kill;

@@ -66,6 +66,7 @@ import { handlers } from "deskfleet/msw";
 import { fileStorage } from "deskfleet/node";
 import { connect, opfsStorage } from "deskfleet/opfs";
 import { answerFetches } from "deskfleet/service-worker";
+import { Double } from "deskfleet/testing";
 const options: EngineOptions = { storage: fileStorage("fleet.redb", { breakLock: false }), limits: { queueRecords: 5 } };
 await using engine = await Engine.open(options);
 const answer: Answer = engine.handle("GET", "/api/Stats/Test", { a: "b" });
@@ -74,7 +75,7 @@ const status: number = response.status;
 const read: number = (await response.arrayBuffer()).byteLength;
 const connected = await connect({ name: "fleet.redb", worker: "/worker.js" });
 const code: string = new DeskfleetError("Internal", "").code;
-export const all = [answer, status, read, connected, code, memoryStorage(), durableObjectStorage, mount(engine), indexedDbStorage, Inline, handlers, opfsStorage, answerFetches];
+export const all = [answer, status, read, connected, code, memoryStorage(), durableObjectStorage, mount(engine), indexedDbStorage, Inline, handlers, opfsStorage, answerFetches, Double];
 `;
 }
 
@@ -87,6 +88,7 @@ import { handlers } from "deskfleet/msw";
 import { fileStorage } from "deskfleet/node";
 import { connect, opfsStorage } from "deskfleet/opfs";
 import { answerFetches } from "deskfleet/service-worker";
+import { Double } from "deskfleet/testing";
 const engine = await Engine.open();
 new Engine(); // wrong
 engine.fetch(7); // wrong
@@ -107,6 +109,9 @@ connect({ clock: Date.now }); // wrong
 answerFetches({ paths: "/api/" }); // wrong
 answerFetches({ storage: opfsStorage("a") }); // wrong
 export const storage: Storage = { len: async () => 0, read() {}, write() {}, setLen() {}, sync() {}, close() {} }; // wrong
+(await Double.open()).fail({ operation: "postStat", status: 502 }); // wrong
+(await Double.open()).fail({ storage: "ful" }); // wrong
+Double.open({ storage: opfsStorage("a") }); // wrong
 const code: "NoSuchCode" = new DeskfleetError("Internal", "").code; // wrong
 void code;
 `;

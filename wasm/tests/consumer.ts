@@ -16,6 +16,8 @@ import type { ConnectOptions, ConnectedEngine } from "deskfleet/opfs";
 import "deskfleet/opfs-worker";
 import { answerFetches } from "deskfleet/service-worker";
 import type { AnswerOptions } from "deskfleet/service-worker";
+import { Double, Journal, fleet, record as recorded } from "deskfleet/testing";
+import type { Exchange, Rule, ServedDouble } from "deskfleet/testing";
 
 /** The relevant part of Cloudflare's type of `ctx.storage`. */
 interface SqlStorageCursor<T extends Record<string, ArrayBuffer | string | number | null>> extends Iterable<T> {
@@ -107,3 +109,21 @@ await served.maintain();
 await using scoped = await Engine.open();
 console.log(posted.ok, count, asked[0]?.cpu, pending.length, waiting.hasMore, answer.status, response.status, scoped.persisted());
 await Promise.all([restored.close(), inline.close(), engine.close()]);
+
+async function doubled(): Promise<Exchange[]> {
+    const rules: Rule[] = [{ operation: "postStats", code: "QueueFull", times: 2 }, { storage: "slow", latency: 20 }];
+    await using double = await Double.open({ seed: 1, clock: new Date(0), limits: { queueRecords: 5 } });
+    await double.engine.putWorkspaces(fleet(3));
+    double.fail(rules);
+    double.fail({ operation: "*", status: 502 });
+    const status: number = (await double.fetch("/api/Stats/Test")).status;
+    await double.advance(1000);
+    const served: ServedDouble = await double.serve({ port: 0 });
+    await served.stop();
+    const recording = recorded("https://fleet.example");
+    double.replay(recording.journal);
+    double.replay(new Journal([{ method: "GET", url: "/", status }]));
+    double.journal.assertOrder(["postStats"]);
+    return double.journal.exchangesOf("postStats");
+}
+void doubled;

@@ -11,6 +11,9 @@ macro_rules! codes {
         pub enum Code { $($(#[doc = $doc])+ $code,)+ }
 
         impl Code {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$code),+];
+
             /// The code as in a problem body.
             #[must_use]
             pub const fn as_str(self) -> &'static str {

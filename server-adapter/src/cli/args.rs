@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 
 use super::configuration::{Overrides, is_node_name};
+use super::double::DoubleArgs;
 use super::export_args::ExportArgs;
 use super::keys::KeysCommand;
 use super::server_args::{NodeArgs, ServerArgs};
@@ -124,6 +125,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         store: StoreFile,
     },
+    /// Serves a test double of the service in memory, with faults
+    ///
+    /// Its clock stands until it is advanced. Standard output has one line of JSON with the address and an admin key. The rules, and the
+    /// requests below /double/ that advance the clock, add rules and return the journal, are in server-adapter/docs/double.md.
+    #[command(after_help = "Examples:\n  \
+        deskfleet double --rules faults.json --desktops 20\n  \
+        curl -d '{\"milliseconds\":60000}' http://127.0.0.1:8080/double/advance")]
+    Double(DoubleArgs),
     /// Prints the completions of a shell
     #[command(after_help = "Examples:\n  \
         deskfleet completions bash > /etc/bash_completion.d/deskfleet\n  \
@@ -224,7 +233,9 @@ impl Command {
             Self::Keys(command) => command.overrides(),
             Self::Status(args) => args.overrides(),
             Self::Telemetry(command) => command.overrides(),
-            Self::Cluster(_) | Self::Completions { .. } | Self::Man => return None,
+            Self::Cluster(_) | Self::Double(_) | Self::Completions { .. } | Self::Man => {
+                return None;
+            }
         })
     }
 }
@@ -327,6 +338,9 @@ mod tests {
             "export stats --from yesterday",
             "export stats --from -1h --to -2h",
             "export stats --format xml",
+            "double --desktops 100001",
+            "double --seed x",
+            "double --listen nowhere",
         ] {
             let error = parsed(line).expect_err(line);
             assert_eq!(error.exit_code(), 2, "{line}");

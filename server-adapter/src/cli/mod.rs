@@ -14,6 +14,7 @@ mod cluster_args;
 mod configuration;
 #[cfg(feature = "console")]
 mod console_link;
+mod double;
 mod export;
 mod export_args;
 mod export_file;
@@ -136,6 +137,7 @@ fn run(command: Command, configuration: &Configuration) -> Result<ExitCode, Fail
         Command::Man => texts::print_man_page(),
         Command::Keys(command) => keys::run(command, configuration),
         Command::Telemetry(command) => telemetry::run(command, configuration),
+        Command::Double(args) => double::run(&args),
         Command::Cluster(command) => cluster::run(command),
         Command::Check { .. } => store::check(configuration),
         Command::Backup { destination, .. } => store::backup(&destination, configuration),

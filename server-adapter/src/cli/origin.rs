@@ -1,6 +1,8 @@
 //! The address of a server for clients.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+
+use super::failure::Failure;
 
 /// The address for a browser of a server that listens at `address`. For a server that listens at all addresses, or with TLS,
 /// whose certificate is for a name, it is the first of its `hosts`, or this machine.
@@ -16,6 +18,16 @@ pub(crate) fn origin(address: SocketAddr, hosts: &[String], has_tls: bool) -> St
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
     };
     format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
+}
+
+/// The first address of `listen`, a host or an address with a port.
+pub(crate) fn resolve(listen: &str) -> Result<SocketAddr, Failure> {
+    let found = listen.to_socket_addrs();
+    let mut addresses =
+        found.map_err(|error| Failure::caused(format_args!("cannot find {listen}"), &error))?;
+    addresses
+        .next()
+        .ok_or_else(|| Failure(format!("{listen} has no address")))
 }
 
 pub(crate) const fn scheme(has_tls: bool) -> &'static str {

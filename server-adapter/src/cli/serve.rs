@@ -1,7 +1,7 @@
 //! `serve`: serves a store until a signal stops it.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -25,7 +25,7 @@ use super::configuration::{Configuration, Settings};
 use super::failure::Failure;
 #[cfg(feature = "cluster")]
 use super::node::{self, Node};
-use super::origin::{origin, scheme};
+use super::origin::{origin, resolve, scheme};
 use super::output::log;
 use super::reload;
 use super::signals;
@@ -47,7 +47,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     let settings = &configuration.settings;
-    let listen = address(&settings.listen)?;
+    let listen = resolve(&settings.listen)?;
     let backups = backups::from_settings(&settings.backups)?;
     let failed = |error: io::Error| Failure(error.to_string());
     let tls = settings.tls.read().map_err(failed)?;
@@ -141,15 +141,6 @@ fn offer_console(server: &Server, key_shown: bool, origin: &str) -> Result<(), F
 #[expect(clippy::unnecessary_wraps, reason = "as with the console")]
 fn offer_console(_: &Server, _: bool, _: &str) -> Result<(), Failure> {
     Ok(())
-}
-
-fn address(listen: &str) -> Result<SocketAddr, Failure> {
-    let found = listen.to_socket_addrs();
-    let mut addresses =
-        found.map_err(|error| Failure::caused(format_args!("cannot find {listen}"), &error))?;
-    addresses
-        .next()
-        .ok_or_else(|| Failure(format!("{listen} has no address")))
 }
 
 /// The connections to serve at once, after the bound on open files was raised; few files are not connections.

@@ -129,7 +129,7 @@ fn number(text: &str) -> Result<NonZeroU64, &'static str> {
 }
 
 /// An address such as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
-fn address(text: &str) -> Result<String, &'static str> {
+pub(super) fn address(text: &str) -> Result<String, &'static str> {
     if is_address(text) {
         return Ok(text.to_owned());
     }

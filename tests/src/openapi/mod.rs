@@ -3,6 +3,7 @@
 //!
 //! `cargo openapi` writes both files; a test compares them with what is made here.
 
+mod double_table;
 mod fleet;
 mod layout;
 mod operations;
@@ -23,9 +24,11 @@ use operations::{AREAS, Operation};
 use problems::Problems;
 
 /// The files that are made here, from the root of the repository, with what makes them.
-pub const FILES: [(&str, Text); 2] = [
+pub const FILES: [(&str, Text); 4] = [
     ("server-adapter/openapi.json", document),
     ("wasm/js/types.d.ts", types),
+    ("wasm/js/testing/table.js", double_table::script),
+    ("wasm/js/testing/table.d.ts", double_table::types),
 ];
 
 /// Makes the text of a file.

@@ -23,6 +23,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["engine_core", "wire"],
     &["api"],
     &["engine"],
+    &["testing"],
     &["lib"],
 ];
 
