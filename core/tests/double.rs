@@ -6,6 +6,11 @@
     clippy::indexing_slicing,
     reason = "a test that cannot go on fails"
 )]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a latency takes real time, which no injected clock measures"
+)]
+#![allow(clippy::too_many_lines, reason = "one case after the other")]
 
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
