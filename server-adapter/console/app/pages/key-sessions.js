@@ -18,7 +18,7 @@ export function Sessions({ keys, revoke, reload }) {
     const rows = keys.map((key) => ({ ...key, ...sessionOf(key.name), scopes: key.scopes.join(" ") }));
     const isOwn = (/** @type {{ id: number }} */ { id }) => id === session.value?.id;
     const person = rows.find(isOwn)?.person;
-    // Of a session without a name nobody knows whose it is.
+    // The person of a session without a name is unknown.
     const others = person ? rows.filter((row) => row.person === person && !isOwn(row)) : [];
     const revokeOthers = async () => {
         setBusy(true);
