@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { connectThrough } from "../pkg/browser/client.js";
 
 const MIB = 1024 * 1024;
-/** A page has events of its lifecycle; this program has none. */
+/** A page has events of its lifecycle, and locks, without which a store is refused; this program has neither. */
 globalThis.addEventListener = () => {};
+Object.defineProperty(globalThis, "navigator", { value: { locks: {} }, configurable: true });
 
 /** A worker that keeps the length of each body. */
 class Echo extends EventTarget {
