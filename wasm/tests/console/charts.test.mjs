@@ -61,7 +61,7 @@ consoleTest("chart_is_read_by_keyboard_and_its_table_equals_the_csv", async (giv
     await show("#/logons");
     await show("#/overview", ".chart [role=slider]");
     const slider = ".chart [role=slider]";
-    assert.match(await value(page, ".chart svg[role=img]", "aria-label"), /^Processor of the fleet, 24 h, .* mean from 11\.5 % to 71\.5 %, at last 11\.5 %; p95 from/);
+    assert.match(await value(page, ".chart svg[role=img]", "aria-label"), /^CPU of the fleet, 24 h, .* mean from 11\.5 % to 71\.5 %, at last 11\.5 %; p95 from/);
     // Four and five hours ago there is nothing: the line has two parts.
     const path = await page.$eval(".chart svg[role=img] .line", (line) => line.getAttribute("d"));
     assert.equal(path.match(/M/g).length, 2, path);
