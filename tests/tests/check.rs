@@ -233,7 +233,10 @@ fn check_names_a_damaged_segment() {
                 harmless += 1;
             }
             Ok(conditions) => {
-                let codes: Vec<_> = conditions.iter().map(|condition| &*condition.code).collect();
+                let codes: Vec<_> = conditions
+                    .iter()
+                    .map(|condition| &*condition.code)
+                    .collect();
                 assert_eq!(codes, ["Corrupted"], "byte {byte}");
                 assert!(named, "{message}");
                 lacking += 1;
