@@ -51,15 +51,18 @@ export function Users() {
     const [text, setText] = useState(q);
     const field = useRef(/** @type {HTMLInputElement | null} */ (null));
     useEffect(() => field.current?.focus(), []);
+    const typing = useRef(0);
     useEffect(() => {
-        const timer = setTimeout(() => text.trim() !== q && setQuery({ q: text.trim() || undefined }, "q"), TYPING_MS);
-        return () => clearTimeout(timer);
+        typing.current = window.setTimeout(() => text.trim() !== q && setQuery({ q: text.trim() || undefined }, "q"), TYPING_MS);
+        return () => clearTimeout(typing.current);
     }, [text]);
     const part = q.toLowerCase().replace(/^.*\\/, "");
     const found = useResource(`users ${part}`, (signal) => load(part, signal), { every: EVERY_MS, on: ({ type }) => type === "import.committed" });
     /** @param {SubmitEvent} event */
     const submit = (event) => {
         event.preventDefault();
+        // The address of the user would be replaced by that of the search.
+        clearTimeout(typing.current);
         const wanted = text.trim();
         // The only one that is found is meant; else the whole name, which telemetry may know without a desktop.
         const only = part === wanted.toLowerCase() && found.data?.users.length === 1 ? found.data.users[0].username : wanted;
