@@ -80,6 +80,7 @@ test("hostile_files_are_refused_with_line_and_column", async () => {
         [`id${",x".repeat(9999)}\n`, "Line 1, column 257: There are 10000 columns; at most 256 can be read."],
         ["", "The file is empty."],
         ["PK\x03\x04", /^Line 1, column 1: This is an archive/],
+        ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "This is not a text file."],
         ['[{"workSpId":"a"}, 5]', "Line 1, column 20: An object is expected here. What follows was not read."],
         ['[{"workSpId":"a"}', /^Line 1, column 17: The text ends before/],
     ];

@@ -226,7 +226,8 @@ export async function inspect(file, chosen) {
     const { value: first } = await pieces(file, encoding).next();
     const text = first?.text.trimStart() ?? "";
     if (text === "") throw new Error("The file is empty.");
-    if (text.includes("\0")) throw new Error("This is not a text file.");
+    // A null character further on is refused with its line.
+    if (/^(?:[^\n]*\0|[^]{0,8}[\x01-\x08\x0e-\x1f])/.test(text)) throw new Error("This is not a text file.");
     const kind = text.startsWith("[") || /^\{\s*"(workspaces|nexttoken|hasmore)"\s*:/i.test(text) ? "document" : text.startsWith("{") ? "lines" : "csv";
     /** @type {Source} */
     const source = { file, encoding, kind, delimiter: ",", columns: [], sample: [] };
