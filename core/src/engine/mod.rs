@@ -178,7 +178,8 @@ impl Engine {
     }
 
     /// Handles a request as a future that any executor can drive. This call parses and reads, and takes as long as that; it waits
-    /// for no commit, but a question about the fleet (`/query/…`) for the one that files a short queue. The future waits until the writes are durable. Dropping it does not take back what was submitted.
+    /// for no commit, but a question about the fleet (`/query/…`) for the one that files a short queue. The future waits until the
+    /// writes are durable. Dropping it does not take back what was submitted.
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
         let (head, body) = request.into_parts();
         let mut exchange = self.exchange(head);

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use crate::clock::{Clock as _, ManualClock};
 use crate::locks::lock;
-use crate::timestamp::Timestamp;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
-/// Ticks of a timestamp in a millisecond.
-const TICKS: i64 = 10_000;
+const TICKS_PER_MILLISECOND: i64 = TICKS_PER_SECOND / 1000;
 
 /// Waits that end when their time has passed, or when the clock was advanced by as much.
 #[derive(Debug)]
@@ -60,5 +59,8 @@ impl Pause {
 
 fn later(time: Timestamp, milliseconds: u64) -> Timestamp {
     let ticks = i64::try_from(milliseconds).unwrap_or(i64::MAX);
-    Timestamp::from_ticks(time.ticks().saturating_add(ticks.saturating_mul(TICKS)))
+    Timestamp::from_ticks(
+        time.ticks()
+            .saturating_add(ticks.saturating_mul(TICKS_PER_MILLISECOND)),
+    )
 }
