@@ -143,6 +143,19 @@ impl Fleet {
     pub(crate) fn spool_is_empty(&self) -> bool {
         segments(&self.file("spool")).is_empty()
     }
+
+    /// Waits until the spool has no file with records.
+    pub(crate) fn wait_for_an_empty_spool(&self) {
+        let begun = Instant::now();
+        while !self.spool_is_empty() {
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{:?}",
+                segments(&self.file("spool"))
+            );
+            sleep(Duration::from_millis(10));
+        }
+    }
 }
 
 impl Drop for Fleet {
