@@ -47,6 +47,9 @@ pub enum Event<'a> {
         /// The format now.
         to: u32,
     },
+    /// The store was opened without a lock, as its backend or its file system has none: nothing keeps a second engine from writing over
+    /// this one.
+    NotLocked,
     /// The store was closed and opened again after an I/O error.
     Reopened,
     /// The file was removed, renamed or replaced while it is open: writes are refused, because they would be lost.
@@ -173,6 +176,9 @@ impl Observer for TracingObserver {
             }
             Event::Converted { from, to } => {
                 warn!(target: "deskfleet", from, to, "the file was converted to a newer format");
+            }
+            Event::NotLocked => {
+                warn!(target: "deskfleet", "the store has no lock: open it with one engine at a time");
             }
             Event::Reopened => warn!(target: "deskfleet", "the store was opened again"),
             Event::FileReturned => info!(target: "deskfleet", "the file is where it was opened"),

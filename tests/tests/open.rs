@@ -1,9 +1,14 @@
 //! Opening files: second openers, foreign files, damaged files. A refused file stays as it is.
 
 use std::fs;
+use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use deskfleet::{Engine, EngineError, ErrorKind, ManualClock};
+use deskfleet::backends::{MemoryBackend, StorageBackend};
+use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, Event, ManualClock};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, stats};
 use redb::{Database, TableDefinition};
@@ -74,6 +79,64 @@ fn second_open_returns_already_open() {
     engine.close().unwrap();
     drop(engine);
     assert!(open(&path).unwrap().workspace("ws-1").unwrap().is_some());
+}
+
+/// A backend without locks.
+#[derive(Debug, Default)]
+struct Lockless(MemoryBackend);
+
+impl StorageBackend for Lockless {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write(offset, data)
+    }
+}
+
+#[test]
+fn store_without_a_lock_is_reported_once() {
+    let (_folder, path) = new_store_path();
+    let reported = Arc::new(AtomicUsize::new(0));
+    let counted = |open: &dyn Fn(EngineBuilder) -> Result<Engine, EngineError>| {
+        let seen = Arc::clone(&reported);
+        let builder = Engine::builder().observer(move |event: &Event<'_>| {
+            let is_reported = matches!(event, Event::NotLocked);
+            seen.fetch_add(usize::from(is_reported), Ordering::Relaxed);
+        });
+        let engine = open(builder).unwrap();
+        engine.record(stats("ws-1", "jdoe", 1, NOW)).unwrap();
+        engine.maintain().unwrap();
+        engine.close().unwrap();
+        reported.swap(0, Ordering::Relaxed)
+    };
+    assert_eq!(counted(&|it| it.open_backend(Lockless::default())), 1);
+    assert_eq!(counted(&|it| it.open_backend(MemoryBackend::new())), 0);
+    assert_eq!(counted(&|it| it.open(&path)), 0);
+    assert_eq!(counted(&|it| it.open_read_only(&path)), 0);
+}
+
+#[test]
+fn memory_backend_is_open_once_at_a_time() {
+    let memory = MemoryBackend::new();
+    let lock = || memory.try_lock_range(Bound::Unbounded, Bound::Unbounded);
+    assert!(lock().unwrap());
+    assert!(!lock().unwrap());
+    memory.close().unwrap();
+    assert!(lock().unwrap());
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub(crate) fn carries_key(core: &EngineCore, head: &Parts) -> bool {
 }
 
 /// Refuses a key that is above its rate.
+#[inline]
 pub(crate) fn throttle(core: &EngineCore, key: Option<&LiveKey>) -> Result<(), Problem> {
     match key.and_then(|key| core.throttle(key.info.id)) {
         Some(seconds) => Err(Problem::throttled(seconds)),

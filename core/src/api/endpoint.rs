@@ -33,6 +33,17 @@ impl Method {
             Self::Delete => "DELETE",
         }
     }
+
+    /// The method of the endpoints that take a request; `None` where there are none.
+    pub(crate) fn of_request(method: &http::Method) -> Option<Self> {
+        Some(match *method {
+            http::Method::GET | http::Method::HEAD => Self::Get,
+            http::Method::POST => Self::Post,
+            http::Method::PUT => Self::Put,
+            http::Method::DELETE => Self::Delete,
+            _ => return None,
+        })
+    }
 }
 
 /// Who may call an endpoint.

@@ -97,13 +97,9 @@ impl Router {
         let Some(methods) = self.methods(path) else {
             return Found::Nothing;
         };
-        let head = method == http::Method::HEAD;
-        let named = if head { "GET" } else { method.as_str() };
-        let Some(route) = methods
-            .routes
-            .iter()
-            .find(|route| route.method.as_str() == named)
-        else {
+        let method = Method::of_request(method);
+        let mut routes = methods.routes.iter();
+        let Some(route) = routes.find(|route| Some(route.method) == method) else {
             return Found::MethodNotAllowed(methods.allow.clone());
         };
         if !methods.has_names {

@@ -18,6 +18,7 @@ use crate::model::Condition;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
 use crate::store::disk::backends::SegmentFolder;
+use crate::store::disk::file_of_process::OwnProcess;
 use crate::store::telemetry::segments::SegmentLog;
 use crate::store::{Store, StoreOptions};
 #[cfg(feature = "cluster")]
@@ -359,13 +360,14 @@ impl EngineBuilder {
             core: Arc::clone(&core),
             router,
             threads: Mutex::default(),
+            process: OwnProcess::new(),
         };
         for lane in core.lanes().filter(|_| with_thread) {
             let core = Arc::clone(&core);
             let thread = spawn(lane.thread_name(), move || core.commit_forever(lane))?;
             lock(&running.threads).push(thread);
         }
-        core.report_recovery();
+        core.report_opening();
         core.note_copy()?;
         if upkeep == Upkeep::Thread && !core.store.is_read_only() {
             let thread = spawn("deskfleet-upkeep", move || core.maintain_forever())?;

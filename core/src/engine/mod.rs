@@ -28,6 +28,7 @@ use crate::engine_core::EngineCore;
 use crate::error::EngineError;
 use crate::locks::lock;
 use crate::model::{KeyInfo, Scope};
+use crate::store::disk::file_of_process::OwnProcess;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::trace::TraceId;
 
@@ -108,6 +109,8 @@ struct Running {
     core: Arc<EngineCore>,
     router: Router,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The process that has the threads.
+    process: OwnProcess,
 }
 
 impl Running {
@@ -117,6 +120,11 @@ impl Running {
         self.core.stop_threads();
         let here = std::thread::current().id();
         let threads = std::mem::take(&mut *lock(&self.threads));
+        if self.process.is_parent() {
+            // A forked child has none of them: joining one would wait without end, and detaching one is an error.
+            let _ = std::mem::ManuallyDrop::new(threads);
+            return;
+        }
         for thread in threads {
             if thread.thread().id() != here {
                 thread.thread().unpark();

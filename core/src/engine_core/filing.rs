@@ -58,6 +58,7 @@ impl OwnedEvent {
             | Event::UpkeepFailed { .. }
             | Event::FileDisplaced { .. }
             | Event::FileReturned
+            | Event::NotLocked
             | Event::Damaged { .. }
             | Event::ReserveMissing { .. }
             | Event::ReserveMade

@@ -9,6 +9,7 @@ use std::task::{Poll, Waker};
 use crate::config::CommitDriver;
 use crate::mutation::Outcome;
 use crate::observer::Event;
+use crate::store::disk::file_of_process::OwnProcess;
 use crate::store::panic_text;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::segments::Available;
@@ -79,6 +80,8 @@ pub(super) struct Lanes {
     own_threads: Arc<OwnThreads>,
     /// Whether the queue has segments, and telemetry therefore a lane of its own.
     has_log: Option<Available>,
+    /// The process that has the threads.
+    process: Option<OwnProcess>,
 }
 
 impl Lanes {
@@ -91,10 +94,20 @@ impl Lanes {
             queue: Writer::new(has_thread, Arc::clone(&own_threads), lost),
             own_threads,
             has_log,
+            process: has_thread.then(OwnProcess::new),
+        }
+    }
+
+    /// Lets callers commit in a forked child, where a thread would be waited for without end; its store refuses them.
+    fn follow_fork(&self) {
+        if self.process.as_ref().is_some_and(OwnProcess::is_parent) {
+            self.store.close_in_child();
+            self.queue.close_in_child();
         }
     }
 
     pub(super) fn submit(&self, write: Write) -> Claim {
+        self.follow_fork();
         Claim {
             lane: Lane::Store,
             ticket: self.store.submit(Submission::Write(write)),
@@ -102,6 +115,7 @@ impl Lanes {
     }
 
     pub(super) fn submit_telemetry(&self, arriving: Arriving) -> Claim {
+        self.follow_fork();
         if let Some(available) = self.has_log {
             let (lane, ticket) = (Lane::Queue(available), self.queue.submit(arriving));
             return Claim { lane, ticket };
@@ -113,6 +127,7 @@ impl Lanes {
     }
 
     fn wait(&self, claim: &mut Claim) -> Result<Outcome, CommitJob<'_>> {
+        self.follow_fork();
         match claim.lane {
             Lane::Store => self.store.wait(&mut claim.ticket).or_lead(CommitJob::Store),
             Lane::Queue(here) => {

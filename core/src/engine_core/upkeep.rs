@@ -392,7 +392,10 @@ impl EngineCore {
     }
 
     /// Reports what opening the store had to do; a store that is only read stays as it was.
-    pub(crate) fn report_recovery(&self) {
+    pub(crate) fn report_opening(&self) {
+        if !self.store.is_locked() {
+            self.observe(&Event::NotLocked);
+        }
         let Recovery {
             is_repaired,
             records,

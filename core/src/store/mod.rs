@@ -125,6 +125,11 @@ impl Store {
         self.recovery
     }
 
+    /// Whether a lock keeps other engines out.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.medium.is_locked()
+    }
+
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
         self.ensure_open()?;

@@ -334,7 +334,19 @@ impl<M, O: Clone> Writer<M, O> {
 
     /// Lets the thread end once nothing is pending; from then on callers lead.
     pub(crate) fn close(&self) {
+        self.end_thread(lock(&self.waiting));
+    }
+
+    /// As [`Self::close`], in a forked child, which has no such thread, whatever that was doing.
+    pub(crate) fn close_in_child(&self) {
         let mut waiting = lock(&self.waiting);
+        if !waiting.closed {
+            waiting.leading = false;
+            self.end_thread(waiting);
+        }
+    }
+
+    fn end_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         self.callers_lead.store(true, Ordering::Release);
         waiting.closed = true;
         waiting.thread = Thread::None;

@@ -67,6 +67,11 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             "file returned",
             "the file is back in its place; writes go on".to_owned(),
         ),
+        Event::NotLocked => (
+            "no lock",
+            "this file system has no locks: nothing keeps a second server from writing over this one; start one only, or move the store to a local disk"
+                .to_owned(),
+        ),
         Event::Reopened => (
             "reopened",
             "the store was reopened after an I/O error".to_owned(),

@@ -9,11 +9,14 @@
 //! - After a crash each byte is the one of the last sync or one that was written after it, in any order.
 //! - `try_lock_range` returns `Ok(false)` while another engine has the storage open, here or in another process, and holds the lock until
 //!   `close`. A wrapper forwards it. Where it is not implemented nothing keeps two engines from writing over each other: then the host
-//!   must open the storage once.
+//!   must open the storage once, and [`Event::NotLocked`](crate::Event::NotLocked) is reported.
+//! - In a forked child each call fails: the parent goes on writing.
 
 use std::fmt;
 use std::io;
+use std::ops::Bound;
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use redb::backends::FileBackend;
 pub use redb::{BackendError, StorageBackend};
@@ -69,7 +72,10 @@ const CHUNK_BYTES: usize = 16 * 1024;
 
 /// A store in memory. Unwritten ranges take no memory: a new engine takes about 130 KiB, though its file is 1.1 MiB long.
 #[derive(Default)]
-pub struct MemoryBackend(RwLock<Memory>);
+pub struct MemoryBackend {
+    memory: RwLock<Memory>,
+    is_taken: AtomicBool,
+}
 
 #[derive(Default)]
 struct Memory {
@@ -110,13 +116,22 @@ impl Memory {
 }
 
 impl StorageBackend for MemoryBackend {
+    fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
+        Ok(!self.is_taken.swap(true, Ordering::AcqRel))
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.is_taken.store(false, Ordering::Release);
+        Ok(())
+    }
+
     fn len(&self) -> io::Result<u64> {
-        let memory = read(&self.0);
+        let memory = read(&self.memory);
         Ok(memory.length as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let memory = read(&self.0);
+        let memory = read(&self.memory);
         for (chunk, at, piece) in memory.pieces(offset, out.len())? {
             let length = piece.len();
             let Some(out) = out.get_mut(piece) else { break };
@@ -129,7 +144,7 @@ impl StorageBackend for MemoryBackend {
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        let mut memory = write(&self.0);
+        let mut memory = write(&self.memory);
         let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
         memory.length = length;
         memory
@@ -149,7 +164,7 @@ impl StorageBackend for MemoryBackend {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut memory = write(&self.0);
+        let mut memory = write(&self.memory);
         for (chunk, at, piece) in memory.pieces(offset, data.len())? {
             let data = data.get(piece).unwrap_or_default();
             let Some(chunk) = memory.chunks.get_mut(chunk) else {

@@ -14,18 +14,38 @@ use crate::error::Result;
 use crate::store::disk::watch::{Change, FileWatch};
 use crate::store::failure::from_database;
 
-/// The process that opened a file.
+/// The process that opened a file, or started threads.
 #[derive(Debug)]
-pub(in crate::store) struct OwnProcess(u32);
+pub(crate) struct OwnProcess(u32);
 
 impl OwnProcess {
-    pub(in crate::store) fn new() -> Self {
-        Self(process::id())
+    pub(crate) fn new() -> Self {
+        Self(Self::current())
+    }
+
+    /// Whether the calling process is a forked child of it.
+    pub(crate) fn is_parent(&self) -> bool {
+        Self::current() != self.0
+    }
+
+    /// WebAssembly without a system has no processes.
+    fn current() -> u32 {
+        if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
+            0
+        } else {
+            process::id()
+        }
+    }
+
+    /// One that is the parent of the calling process.
+    #[cfg(test)]
+    pub(crate) fn parent() -> Self {
+        Self(Self::current() + 1)
     }
 
     /// Refuses a forked child.
     pub(in crate::store) fn check(&self) -> io::Result<()> {
-        if process::id() == self.0 {
+        if !self.is_parent() {
             return Ok(());
         }
         Err(io::Error::other(
@@ -132,11 +152,11 @@ mod tests {
         let path = std::env::temp_dir().join(format!("deskfleet-fork-{}", process::id()));
         let file = |process| FileOfProcess {
             file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
-            process: OwnProcess(process),
+            process,
             read_only: false,
             watch: None,
         };
-        let (here, child) = (file(process::id()), file(process::id() + 1));
+        let (here, child) = (file(OwnProcess::new()), file(OwnProcess::parent()));
         assert!(here.write(0, b"1234").is_ok());
         let refused = [
             child.len().map(drop),

@@ -84,6 +84,11 @@ impl Medium {
         })
     }
 
+    /// Whether its lock keeps other engines out.
+    pub(in crate::store) fn is_locked(&self) -> bool {
+        self.backend.is_locked
+    }
+
     /// Whether the database on it must be opened again.
     pub(in crate::store) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)

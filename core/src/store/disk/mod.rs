@@ -3,7 +3,7 @@
 pub mod backends;
 pub(crate) mod damage;
 pub(crate) mod file;
-mod file_of_process;
+pub(crate) mod file_of_process;
 pub(super) mod folder;
 pub(super) mod medium;
 pub(super) mod reserve;

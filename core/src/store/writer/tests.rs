@@ -69,6 +69,24 @@ fn thread_takes_pending_submissions_and_ends_when_closed() {
 }
 
 #[test]
+fn callers_lead_in_a_forked_child_though_its_thread_led_at_the_fork() {
+    let writer = Writer::<u32, u32>::new(true, Arc::default(), || 0);
+    let mut before = writer.submit(1);
+    lock(&writer.waiting).leading = true;
+    writer.close_in_child();
+    assert_eq!(run(&writer, &mut before), 10);
+    let mut after = writer.submit(2);
+    let Turn::Lead(mutations, batch) = writer.wait(&mut after) else {
+        panic!("no thread leads");
+    };
+    assert_eq!(mutations, [2]);
+    writer.close_in_child();
+    let _later = writer.submit(3);
+    assert!(writer.lead().is_none(), "one caller leads at a time");
+    drop(batch);
+}
+
+#[test]
 fn a_batch_that_is_dropped_is_lost_and_frees_the_writer() {
     let writer = Writer::<u32, u32>::new(false, Arc::default(), || 99);
     let tickets = [1, 2].map(|mutation| writer.submit(mutation));

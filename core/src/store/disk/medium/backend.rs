@@ -27,6 +27,8 @@ const TWO_PHASES: u8 = 4;
 /// writes it right before the sync. So a page that cannot be written, as on a full disk, certainly has no effect.
 pub(super) struct Backend {
     host: Box<dyn StorageBackend>,
+    /// Whether the host's backend has locks.
+    pub(super) is_locked: bool,
     written: Mutex<Written>,
 }
 
@@ -88,16 +90,18 @@ impl Backend {
     pub(super) fn new(host: impl StorageBackend) -> Result<Self> {
         let locked = caught(
             || match host.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
-                Ok(locked) => Ok(locked),
-                Err(BackendError::Unsupported) => Ok(true),
+                Ok(locked) => Ok(Some(locked)),
+                Err(BackendError::Unsupported) => Ok(None),
                 Err(error) => Err(io::Error::other(error)),
             },
         );
-        if !locked.map_err(unavailable)? {
+        let locked = locked.map_err(unavailable)?;
+        if locked == Some(false) {
             return Err(already_open());
         }
         Ok(Self {
             host: Box::new(host),
+            is_locked: locked.is_some(),
             written: Mutex::default(),
         })
     }
