@@ -8,7 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use deskfleet::{Engine, ExportFormat, ExportQuery, Stream};
+use deskfleet::{
+    Engine, Stream,
+    query::{ExportFormat, ExportQuery},
+};
 
 use crate::figures::float;
 use crate::fixture::{FILE, is_measuring, open};

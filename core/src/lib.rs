@@ -86,35 +86,21 @@ pub use config::{
     ActionDriver, ActionDrivers, ActionDurations, Actions, Alerts, CommitDriver, CommitPhases,
     Config, Cost, HourLimits, Limits, QueueStorage, RetentionDays,
 };
-pub use domain::range::moment;
-pub use domain::term::Term;
-#[cfg(feature = "cluster")]
-pub use engine::AppliedFuture;
 pub use engine::{
     BatchFuture, Engine, EngineBuilder, EventBytes, EventStream, Exchange, RefusedBatch,
     ResponseBody, ResponseFuture, TelemetryBatch, Upkeep, WeakEngine, WorkspaceImport,
     WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
-#[cfg(feature = "tower")]
-pub use engine::{EngineService, ServiceBody, ServiceFuture, SlowWork};
 pub use error::{EngineError, ErrorKind, Result, error_chain};
-#[cfg(feature = "cluster")]
-pub use log::{
-    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
-    NodeReport,
-};
 pub use model::{
     Action, ActionBatch, ActionBatchRequest, ActionRequest, ActionState, ActivityRecord, Attempt,
-    AuditAction, AuditEntry, AuditResult, BatchItem, BatchStop, Cell, Column, ColumnKind,
-    ComputeType, Condition, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
-    IssuedKey, KeyFilter, KeyInfo, KeyLimits, LineError, LineWarning, LitigationHold, Metric,
-    NameMapping, Named, NewKey, Nullable, Paging, PendingAction, Principal, ProcessItem,
-    ProcessReport, Protocol, Question, Received, Record, RemovedTelemetry, Row, Rows, RunningMode,
-    Scope, Scopes, Severity, StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream,
-    TelemetrySelection, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
+    AuditAction, AuditEntry, AuditResult, BatchItem, BatchStop, ComputeType, Condition, EventType,
+    FailedState, FleetCounts, FleetEvent, ImportReport, IssuedKey, KeyFilter, KeyInfo, KeyLimits,
+    LineError, LineWarning, LitigationHold, NameMapping, Named, NewKey, Nullable, Paging,
+    PendingAction, Principal, ProcessItem, ProcessReport, Protocol, Received, Record,
+    RemovedTelemetry, RunningMode, Scope, Scopes, Severity, StartupRecord, State, StatsRecord,
+    StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
-#[cfg(feature = "cluster")]
-pub use model::{ClusterStatus, LogPositions, NodeStatus};
 #[cfg(feature = "cluster")]
 #[doc(hidden)]
 pub use mutation::logged::entry::logged_mutations;
@@ -130,27 +116,53 @@ pub use view::actions::{ActionPage, ActionQuery, ActionsSince, Unattended};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
-pub use view::query::FleetQuery;
-pub use view::query::advice::{AdviceQuery, AdviceRow, AdviceTotalRow, AdviceTotalsQuery};
-pub use view::query::export::ExportQuery;
-pub use view::query::fleet::FleetSummary;
-pub use view::query::groups::GroupFilter;
-pub use view::query::heatmap::{HeatmapCell, HeatmapOf, HeatmapQuery};
-pub use view::query::holds::{HoldRow, HoldsQuery};
-pub use view::query::preview::{PreviewQuery, PreviewRow};
-pub use view::query::processes::{ProcessRow, ProcessesQuery};
-pub use view::query::series::{MetricValues, Series, SeriesPoint, SeriesQuery};
-pub use view::query::startup::{
-    DurationQuantiles, SlowStartup, StartupPoint, StartupQuery, StartupReport,
-};
-pub use view::query::timeline::{TimelineQuery, TimelineRow};
-pub use view::query::top::{TopQuery, TopRow};
-pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;
 pub use view::workspaces::WorkspaceFilter;
-pub use wire::export::ExportFormat;
 pub use wire::problem::Code;
 pub use wire::trace::TraceId;
+
+/// Questions about the whole fleet, as `/query` has them: what each is asked with, and the rows that it returns.
+pub mod query {
+    pub use crate::domain::range::moment;
+    pub use crate::domain::term::Term;
+    pub use crate::model::{Cell, Column, ColumnKind, Metric, Question, Row, Rows, Statistic};
+    pub use crate::view::query::FleetQuery;
+    pub use crate::view::query::advice::{
+        AdviceQuery, AdviceRow, AdviceTotalRow, AdviceTotalsQuery,
+    };
+    pub use crate::view::query::export::ExportQuery;
+    pub use crate::view::query::fleet::FleetSummary;
+    pub use crate::view::query::groups::GroupFilter;
+    pub use crate::view::query::heatmap::{HeatmapCell, HeatmapOf, HeatmapQuery};
+    pub use crate::view::query::holds::{HoldRow, HoldsQuery};
+    pub use crate::view::query::preview::{PreviewQuery, PreviewRow};
+    pub use crate::view::query::processes::{ProcessRow, ProcessesQuery};
+    pub use crate::view::query::series::{MetricValues, Series, SeriesPoint, SeriesQuery};
+    pub use crate::view::query::startup::{
+        DurationQuantiles, SlowStartup, StartupPoint, StartupQuery, StartupReport,
+    };
+    pub use crate::view::query::timeline::{TimelineQuery, TimelineRow};
+    pub use crate::view::query::top::{TopQuery, TopRow};
+    pub use crate::view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
+    pub use crate::wire::export::ExportFormat;
+}
+
+/// Several nodes that share a log, which the host provides.
+#[cfg(feature = "cluster")]
+pub mod cluster {
+    pub use crate::engine::AppliedFuture;
+    pub use crate::log::{
+        Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
+        NodeReport,
+    };
+    pub use crate::model::{ClusterStatus, LogPositions, NodeStatus};
+}
+
+/// The engine as a service of `tower`, for axum and the like; `Engine::service` makes one.
+#[cfg(feature = "tower")]
+pub mod service {
+    pub use crate::engine::{EngineService, ServiceBody, ServiceFuture, SlowWork};
+}
 
 /// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
 pub mod routes {

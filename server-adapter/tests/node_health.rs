@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::client::{Answer, Client};
 use deskfleet::{
-    Appended, Engine, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
-    NodeReport, Severity,
+    Engine, Severity,
+    cluster::{
+        Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
+    },
 };
 use deskfleet_server::{Metrics, RunningServer, ServerOptions, spawn};
 

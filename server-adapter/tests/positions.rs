@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::client::{Answer, Client};
 use crate::schema;
-use deskfleet::{Engine, MemoryLog, NewKey, Scope};
+use deskfleet::{Engine, NewKey, Scope, cluster::MemoryLog};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 
 const LIST: &str = "/operator/workspaces";
@@ -267,7 +267,7 @@ struct GoneNode(&'static str);
 
 impl GoneNode {
     fn report(log: &MemoryLog, name: &'static str) -> Self {
-        deskfleet::Log::report(log, name, "{}").unwrap();
+        deskfleet::cluster::Log::report(log, name, "{}").unwrap();
         Self(name)
     }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use deskfleet::{
-    Config, Engine, ExportFormat, ExportQuery, ManualClock, QueueStorage, Record, ResponseBody,
-    StatsRecord, Timestamp,
+    Config, Engine, ManualClock, QueueStorage, Record, ResponseBody, StatsRecord, Timestamp,
+    query::{ExportFormat, ExportQuery},
 };
 use serde_json::Value;
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
+use deskfleet::cluster::{EntryId, Log, LogEntry, LogErrorKind};
 
 /// Long enough for a machine under load; a check that passes never waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);

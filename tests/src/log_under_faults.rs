@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
+use deskfleet::cluster::{EntryId, Log, LogEntry, LogErrorKind};
 
 /// The id of an entry.
 pub fn id(thread: u64, number: u64) -> EntryId {

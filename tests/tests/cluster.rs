@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet::{
-    ActionRequest, Clock as _, Config, Engine, ErrorKind, HistoryQuery, ManualClock, MemoryLog,
-    NewKey, Scope, State, StatsRecord, Stream, WorkspaceList,
+    ActionRequest, Clock as _, Config, Engine, ErrorKind, HistoryQuery, ManualClock, NewKey, Scope,
+    State, StatsRecord, Stream, WorkspaceList, cluster::MemoryLog,
 };
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 use deskfleet_tests::disk::{Disk, Fault};
@@ -205,7 +205,7 @@ fn the_log_is_trimmed_to_what_the_slowest_node_needs() {
         clock.advance_seconds(1);
         follow(&one);
     }
-    let bounds = deskfleet::Log::bounds(&log, 0).unwrap();
+    let bounds = deskfleet::cluster::Log::bounds(&log, 0).unwrap();
     assert_eq!(
         bounds.last - bounds.first,
         deskfleet::limits::LOG_ENTRIES_KEPT
@@ -309,7 +309,7 @@ fn a_node_does_not_take_the_log_of_another_fleet_for_its_own() {
     }
     let nodes = two.cluster_status().unwrap().unwrap().nodes;
     assert!(nodes.iter().all(|node| node.node == "node-2"), "{nodes:?}");
-    let reports = deskfleet::Log::reports(&empty).unwrap();
+    let reports = deskfleet::cluster::Log::reports(&empty).unwrap();
     assert!(reports.is_empty(), "{reports:?}");
 
     // A store that was served alone.

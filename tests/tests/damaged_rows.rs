@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deskfleet::{Config, ManualClock, MemoryLog, QueueStorage, StorageBackend};
+use deskfleet::{Config, ManualClock, QueueStorage, StorageBackend, cluster::MemoryLog};
 use deskfleet_tests::cluster::node::{
     builder as node_builder, follow, node, start, workspace as node_workspace,
 };

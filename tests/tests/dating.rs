@@ -4,8 +4,9 @@
 //! `DATING_SEEDS=1000 cargo test -p deskfleet-tests --test suites dating::` runs more seeds than the default.
 
 use deskfleet::{
-    ActivityRecord, Clock as _, Engine, HistoryQuery, ManualClock, Metric, Record, SeriesQuery,
-    StatsRecord, Stream, Timestamp, WorkspaceRow, WorkspaceRowsQuery,
+    ActivityRecord, Clock as _, Engine, HistoryQuery, ManualClock, Record, StatsRecord, Stream,
+    Timestamp,
+    query::{Metric, SeriesQuery, WorkspaceRow, WorkspaceRowsQuery},
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::desk;

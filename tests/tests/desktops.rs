@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use deskfleet::{
-    AdviceQuery, Engine, ManualClock, Metric, Paging, Record, StartupRecord, Statistic,
-    StatsRecord, Term, Timestamp, TopQuery, Workspace, WorkspaceFilter, WorkspaceRowsQuery,
+    Engine, ManualClock, Paging, Record, StartupRecord, StatsRecord, Timestamp, Workspace,
+    WorkspaceFilter,
+    query::{AdviceQuery, Metric, Statistic, Term, TopQuery, WorkspaceRowsQuery},
 };
 
 const NOW: &str = "2026-11-20T08:00:00Z";

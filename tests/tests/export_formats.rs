@@ -1,8 +1,8 @@
 //! The formats of an export: what is in a record is in each of them, and cells of CSV are no formulas.
 
 use deskfleet::{
-    ActivityRecord, ExportFormat, ExportQuery, ProcessItem, ProcessReport, Record, StatsRecord,
-    Stream,
+    ActivityRecord, ProcessItem, ProcessReport, Record, StatsRecord, Stream,
+    query::{ExportFormat, ExportQuery},
 };
 use deskfleet_tests::exported::{Stage, read, stats, time};
 use serde_json::Value;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use deskfleet::{
-    Engine, ExportFormat, ExportQuery, ManualClock, QueueStorage, Received, Record, Stream,
+    Engine, ManualClock, QueueStorage, Received, Record, Stream,
+    query::{ExportFormat, ExportQuery},
 };
 use deskfleet_tests::exported::{
     Stage, ids, once_each, read, scattered, scattered_days, stats, time, values,

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use deskfleet::{
-    ActionDriver, ActionRequest, Clock as _, Config, Engine, EntryId, Log as _, ManualClock,
-    MemoryLog, State, Timestamp, Workspace,
+    ActionDriver, ActionRequest, Clock as _, Config, Engine, ManualClock, State, Timestamp,
+    Workspace,
+    cluster::{EntryId, Log as _, MemoryLog},
 };
 use deskfleet_tests::cluster::log::FaultyLog;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use deskfleet::{
     AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, Stream,
-    WorkspaceRowsQuery,
+    query::WorkspaceRowsQuery,
 };
 use redb::{Database, ReadableDatabase as _, TableDefinition};
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use deskfleet::{
     ActivityRecord, Clock as _, CommitDriver, Config, Engine, EngineBuilder, ErrorKind, Event,
-    IssuedKey, ManualClock, MemoryLog, NewKey, Nullable, Scope, Upkeep, Workspace,
+    IssuedKey, ManualClock, NewKey, Nullable, Scope, Upkeep, Workspace, cluster::MemoryLog,
 };
 use deskfleet_tests::cluster::node;
 use deskfleet_tests::conformance::case::NOW;

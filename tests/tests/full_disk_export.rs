@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deskfleet::{Engine, ExportQuery, ManualClock, Record, StatsRecord, Stream, Timestamp};
+use deskfleet::{Engine, ManualClock, Record, StatsRecord, Stream, Timestamp, query::ExportQuery};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::Disk;
 

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
 use deskfleet::{
-    ActivityRecord, ErrorKind, HistoryQuery, ManualClock, MemoryLog, StatsRecord, Stream,
-    Workspace, WorkspaceList,
+    ActivityRecord, ErrorKind, HistoryQuery, ManualClock, StatsRecord, Stream, Workspace,
+    WorkspaceList, cluster::MemoryLog,
 };
 use deskfleet_tests::cluster::node::{follow, node, refusal, start};
 
@@ -28,7 +28,7 @@ fn a_batch_that_is_longer_than_an_entry_is_on_every_node() {
         batch.push(&record.into()).unwrap();
     }
     one.record_batch(batch).unwrap();
-    let bounds = deskfleet::Log::bounds(&log, 0).unwrap();
+    let bounds = deskfleet::cluster::Log::bounds(&log, 0).unwrap();
     assert!(bounds.last > 2, "{bounds:?}");
     follow(&two);
     for engine in [&one, &two] {

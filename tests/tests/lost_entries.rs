@@ -1,6 +1,6 @@
 //! A log that loses what it acknowledged.
 
-use deskfleet::{ErrorKind, ManualClock, MemoryLog};
+use deskfleet::{ErrorKind, ManualClock, cluster::MemoryLog};
 use deskfleet_tests::cluster::log::FaultyLog;
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 

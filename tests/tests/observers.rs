@@ -10,9 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::{
     Action, ActionRequest, ActivityRecord, Attempt, AuditAction, AuditQuery, CommitDriver, Config,
-    Engine, Event, ExportFormat, ExportQuery, FailedState, HistoryQuery, HoldsQuery, ManualClock,
-    NewKey, Record, ResponseBody, Scope, Stream, Upkeep, Workspace, WorkspaceList, WorkspacePatch,
-    WorkspaceQuery,
+    Engine, Event, FailedState, HistoryQuery, ManualClock, NewKey, Record, ResponseBody, Scope,
+    Stream, Upkeep, Workspace, WorkspaceList, WorkspacePatch, WorkspaceQuery,
+    query::{ExportFormat, ExportQuery, HoldsQuery},
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::posting::post;

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use deskfleet::{
-    Action, ActionDriver, ActionRequest, AuditResult, Config, Engine, ManualClock, NewKey,
-    PreviewQuery, PreviewRow, Scope, State, Workspace,
+    Action, ActionDriver, ActionRequest, AuditResult, Config, Engine, ManualClock, NewKey, Scope,
+    State, Workspace,
+    query::{PreviewQuery, PreviewRow},
 };
 use http::{Method, Request};
 use serde_json::Value;

@@ -6,9 +6,9 @@ use deskfleet::limits::{
     PROCESS_ITEMS_EXAMINED_MAX, PROCESS_ITEMS_MAX, WORKSPACE_FIELD_MAX,
 };
 use deskfleet::{
-    ActionRequest, ActivityRecord, AdviceQuery, CommitDriver, Config, Engine, ManualClock, NewKey,
-    Paging, ProcessItem, ProcessReport, ProcessesQuery, Record, Scope, TimelineQuery, Timestamp,
-    Workspace, WorkspaceRowsQuery,
+    ActionRequest, ActivityRecord, CommitDriver, Config, Engine, ManualClock, NewKey, Paging,
+    ProcessItem, ProcessReport, Record, Scope, Timestamp, Workspace,
+    query::{AdviceQuery, ProcessesQuery, TimelineQuery, WorkspaceRowsQuery},
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{fleet, workspace};

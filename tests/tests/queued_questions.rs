@@ -2,7 +2,8 @@
 
 use deskfleet::limits::QUESTION_FILES_MAX;
 use deskfleet::{
-    Engine, ManualClock, Metric, Record, StatsRecord, TopQuery, Workspace, WorkspaceRowsQuery,
+    Engine, ManualClock, Record, StatsRecord, Workspace,
+    query::{Metric, TopQuery, WorkspaceRowsQuery},
 };
 
 fn engine() -> Engine {

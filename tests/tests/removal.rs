@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use deskfleet::{
-    ActivityRecord, AuditAction, AuditResult, Engine, ErrorKind, ExportQuery, ManualClock,
-    Nullable, Record, RemovedTelemetry, Scope, StatsRecord, Stream, TelemetrySelection, Timestamp,
-    Workspace,
+    ActivityRecord, AuditAction, AuditResult, Engine, ErrorKind, ManualClock, Nullable, Record,
+    RemovedTelemetry, Scope, StatsRecord, Stream, TelemetrySelection, Timestamp, Workspace,
+    query::ExportQuery,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::secret;
@@ -196,7 +196,7 @@ fn removal_of_an_instance_forgets_its_newest_values_and_days() {
     }
     let seen = |engine: &Engine| {
         let rows = engine
-            .query(&deskfleet::WorkspaceRowsQuery::default())
+            .query(&deskfleet::query::WorkspaceRowsQuery::default())
             .unwrap();
         rows.rows
             .into_iter()

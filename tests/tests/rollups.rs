@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use deskfleet::{
-    ActivityRecord, Clock as _, Config, Engine, Event, ExportQuery, ManualClock, ProcessReport,
-    Received, Record, StartupRecord, StatsRecord, Stream, Timestamp, Workspace,
+    ActivityRecord, Clock as _, Config, Engine, Event, ManualClock, ProcessReport, Received,
+    Record, StartupRecord, StatsRecord, Stream, Timestamp, Workspace, query::ExportQuery,
 };
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::files::{Contents, Queue};

@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use deskfleet::{
-    ActivityRecord, Engine, GroupFilter, HeatmapOf, HeatmapQuery, Metric, MetricValues, Nullable,
-    SeriesPoint, SeriesQuery, StartupQuery, StartupRecord, StatsRecord, Term, Timestamp,
+    ActivityRecord, Engine, Nullable, StartupRecord, StatsRecord, Timestamp,
+    query::{
+        GroupFilter, HeatmapOf, HeatmapQuery, Metric, MetricValues, SeriesPoint, SeriesQuery,
+        StartupQuery, Term,
+    },
 };
 use deskfleet_tests::posted::{ago, engine, now, post, sent, text};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use deskfleet::{
     ActionQuery, ActionState, Attempt, Engine, EngineError, FailedState, NewKey, Scope, Stream,
-    TelemetrySelection, Timestamp, Workspace, moment,
+    TelemetrySelection, Timestamp, Workspace, query::moment,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -39,7 +39,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use deskfleet::{Config, Engine, EntryId, Log, MemoryLog};
+use deskfleet::{
+    Config, Engine,
+    cluster::{EntryId, Log, MemoryLog},
+};
 use deskfleet_benches::figures::{float, median};
 use deskfleet_benches::latency::Latencies;
 use deskfleet_benches::{SyncMicros, folder_or, is_measuring, stats_body, stats_post};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use deskfleet::Log;
+use deskfleet::cluster::Log;
 use deskfleet_benches::latency::Latencies;
 use deskfleet_benches::{stats_body, stats_post};
 use deskfleet_log_nats::NatsOptions;

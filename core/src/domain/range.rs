@@ -51,7 +51,7 @@ pub(crate) const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
 ///
 /// ```
 /// let now = "2026-11-20T08:00:00Z".parse()?;
-/// let day = deskfleet::moment("-24h", now);
+/// let day = deskfleet::query::moment("-24h", now);
 /// assert_eq!(day.map(|day| day.to_string()).as_deref(), Some("2026-11-19T08:00:00Z"));
 /// # Ok::<(), deskfleet::InvalidTimestamp>(())
 /// ```

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
-use deskfleet::LogError;
+use deskfleet::cluster::LogError;
 use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
 
 /// After three of them without a response the connection is replaced: before the engine has given up.

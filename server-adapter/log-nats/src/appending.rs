@@ -13,8 +13,8 @@ use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::publish::PublishAck;
 use async_nats::jetstream::response::Response;
 use bytes::Bytes;
+use deskfleet::cluster::{EntryId, LogError, LogErrorKind};
 use deskfleet::locks::lock;
-use deskfleet::{EntryId, LogError, LogErrorKind};
 use deskfleet_log_runtime::LogClient as _;
 use tokio::time::{Instant, sleep};
 

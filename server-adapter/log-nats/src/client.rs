@@ -14,7 +14,8 @@ use async_nats::{Client, Subscriber};
 use bytes::Bytes;
 use deskfleet::locks::lock;
 use deskfleet::{
-    Appended, EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp,
+    Timestamp,
+    cluster::{Appended, EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport},
 };
 use deskfleet_log_runtime::LogClient;
 use futures_util::stream::FuturesUnordered;

@@ -15,7 +15,7 @@ mod moment;
 mod own;
 mod undecided;
 
-use deskfleet::LogError;
+use deskfleet::cluster::LogError;
 use deskfleet_log_runtime::ServedLog;
 
 pub use address::NatsOptions;
@@ -35,8 +35,8 @@ pub type JetStreamLog = ServedLog<JetStreamClient>;
 /// that each server has `sync_interval: always`; with `unchecked_sync=yes` there is none.
 ///
 /// # Errors
-/// [`Unsafe`](deskfleet::LogErrorKind::Unsafe) where the URL cannot be used or the servers would lose acknowledged entries,
-/// [`Unavailable`](deskfleet::LogErrorKind::Unavailable) where no server can be reached, or a stream has no leader after ten seconds. No
+/// [`Unsafe`](deskfleet::cluster::LogErrorKind::Unsafe) where the URL cannot be used or the servers would lose acknowledged entries,
+/// [`Unavailable`](deskfleet::cluster::LogErrorKind::Unavailable) where no server can be reached, or a stream has no leader after ten seconds. No
 /// message has the credentials.
 pub fn open(url: &str, options: &NatsOptions) -> Result<JetStreamLog, LogError> {
     ServedLog::open(JetStreamClient::open(Address::new(url, options)?))

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use deskfleet::{EntryId, LogEntry};
+use deskfleet::cluster::{EntryId, LogEntry};
 
 use crate::moment::Moment;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use deskfleet::EntryId;
+use deskfleet::cluster::EntryId;
 
 use crate::moment::Moment;
 

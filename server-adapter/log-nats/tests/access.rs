@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use deskfleet::{EntryId, Log as _, LogErrorKind};
+use deskfleet::cluster::{EntryId, Log as _, LogErrorKind};
 use deskfleet_log_nats::NatsOptions;
 
 use crate::contract::{STREAM, open, start};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use deskfleet::{Log as _, LogEntry, LogErrorKind};
+use deskfleet::cluster::{Log as _, LogEntry, LogErrorKind};
 use deskfleet_log_nats::{JetStreamLog, NatsOptions};
 
 use crate::log_under_faults::{add, all, id};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use deskfleet::{Log as _, LogErrorKind};
+use deskfleet::cluster::{Log as _, LogErrorKind};
 use deskfleet_log_nats::NatsOptions;
 
 use crate::contract::{STREAM, open, start};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use deskfleet::{LogError, LogErrorKind};
+use deskfleet::cluster::{LogError, LogErrorKind};
 use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};

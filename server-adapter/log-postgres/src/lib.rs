@@ -16,7 +16,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::locks::lock;
 use deskfleet::{
-    Appended, Chain, EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp,
+    Timestamp,
+    cluster::{Appended, Chain, EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport},
 };
 use deskfleet_log_runtime::{LogClient, ServedLog};
 use tokio::sync::Mutex;

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::task::{Poll, ready};
 use std::time::Duration;
 
-use deskfleet::{LogError, LogErrorKind};
+use deskfleet::cluster::{LogError, LogErrorKind};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::error::{Severity, SqlState};

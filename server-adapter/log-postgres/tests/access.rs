@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use deskfleet::{Log as _, LogErrorKind};
+use deskfleet::cluster::{Log as _, LogErrorKind};
 use deskfleet_log_postgres::PostgresOptions;
 
 use crate::contract::open;

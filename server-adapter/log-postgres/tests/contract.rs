@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use deskfleet::Log as _;
+use deskfleet::cluster::Log as _;
 use deskfleet_log_postgres::{PostgresLog, PostgresOptions};
 
 use crate::log_under_faults::id;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deskfleet::{Log as _, LogErrorKind};
+use deskfleet::cluster::{Log as _, LogErrorKind};
 use deskfleet_log_postgres::{PostgresLog, PostgresOptions};
 
 use crate::contract::open;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deskfleet::{EntryId, Log as _};
+use deskfleet::cluster::{EntryId, Log as _};
 use deskfleet_log_postgres::PostgresLog;
 
 use crate::contract::open;

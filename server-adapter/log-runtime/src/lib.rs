@@ -6,7 +6,9 @@ use std::time::Duration;
 use std::{fmt, fs};
 
 use bytes::Bytes;
-use deskfleet::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+use deskfleet::cluster::{
+    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
+};
 use tokio::runtime::{Builder, Runtime};
 
 /// The longest name of a fleet, in bytes.

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use deskfleet::ExportFormat;
+use deskfleet::query::ExportFormat;
 
 use super::configuration::Configuration;
 use super::export_args::{ExportArgs, FileFormat};

@@ -121,6 +121,6 @@ impl ExportArgs {
 }
 
 pub(super) fn time(text: &str) -> Result<Timestamp, &'static str> {
-    let time = deskfleet::moment(text, std::time::SystemTime::now().into());
+    let time = deskfleet::query::moment(text, std::time::SystemTime::now().into());
     time.ok_or("not a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h")
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use deskfleet::limits::PAGE_ITEMS_MAX;
 use deskfleet::{
-    AuditEntry, AuditQuery, Engine, ExportFormat, Timestamp, Workspace, WorkspaceList,
+    AuditEntry, AuditQuery, Engine, Timestamp, Workspace, WorkspaceList, query::ExportFormat,
 };
 use deskfleet_server::PageTokens;
 use serde::{Deserialize, Serialize};

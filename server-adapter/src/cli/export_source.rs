@@ -1,6 +1,9 @@
 //! The source of an export: a store, or a running server.
 
-use deskfleet::{Engine, ExportFormat, ExportQuery, Stream};
+use deskfleet::{
+    Engine, Stream,
+    query::{ExportFormat, ExportQuery},
+};
 
 use super::client::Client;
 use super::configuration::Configuration;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, Log as _};
+use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
 use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{FleetLog, LogOptions};
 

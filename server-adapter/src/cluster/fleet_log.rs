@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use deskfleet::cluster::{
+    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
+};
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
-use deskfleet::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 
 use crate::locks::try_lock;
 use crate::metrics::Metrics;

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use deskfleet::limits::CONDITION_SUBJECTS_MAX;
-use deskfleet::{ClusterStatus, Condition, Engine, EngineError, NodeStatus, Severity, Timestamp};
+use deskfleet::{
+    Condition, Engine, EngineError, Severity, Timestamp,
+    cluster::{ClusterStatus, NodeStatus},
+};
 use serde::{Deserialize, Serialize};
 
 /// Seconds without a report after which a node counts as silent; it reports once a second.

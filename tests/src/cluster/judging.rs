@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deskfleet::{Engine, ErrorKind, Log as _, ManualClock};
+use deskfleet::{Engine, ErrorKind, ManualClock, cluster::Log as _};
 
 use super::digest;
 use super::log::{Delivery, FaultyLog, NextAppend};

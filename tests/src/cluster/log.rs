@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use deskfleet::{
+use deskfleet::cluster::{
     Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
 };
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use deskfleet::{
-    Engine, EngineBuilder, EngineError, ManualClock, MemoryLog, State, Timestamp, Workspace,
+    Engine, EngineBuilder, EngineError, ManualClock, State, Timestamp, Workspace,
+    cluster::MemoryLog,
 };
 
 /// When the clocks begin.

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use deskfleet::{Engine, ErrorKind, Log as _, LogEntry, ManualClock, MemoryLog, Timestamp};
+use deskfleet::{
+    Engine, ErrorKind, ManualClock, Timestamp,
+    cluster::{Log as _, LogEntry, MemoryLog},
+};
 use fastrand::Rng;
 
 use super::log::FaultyLog;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet::{
-    Clock as _, CommitDriver, Config, Engine, ManualClock, MemoryLog, NewKey, Scope, Timestamp,
-    Upkeep,
+    Clock as _, CommitDriver, Config, Engine, ManualClock, NewKey, Scope, Timestamp, Upkeep,
+    cluster::MemoryLog,
 };
 use http::{HeaderMap, Request, Response};
 

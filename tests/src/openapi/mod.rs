@@ -15,7 +15,7 @@ mod typescript;
 
 use deskfleet::routes::{Access, Answer, Audited, BodyForm, ROUTES, Route};
 use deskfleet::schema::Schemas;
-use deskfleet::{Question, Scope};
+use deskfleet::{Scope, query::Question};
 use serde_json::{Value, json};
 
 use fleet::Fleet;

@@ -30,7 +30,7 @@ impl Engine {
     }
 
     /// Returns the [`FleetQuery::Answer`] of a question, such as a page of rows of a
-    /// [`WorkspaceRowsQuery`](crate::WorkspaceRowsQuery). It writes nothing, not even an audit row.
+    /// [`WorkspaceRowsQuery`](crate::query::WorkspaceRowsQuery). It writes nothing, not even an audit row.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a value that the question does not have, such as a column or an empty range, and on a

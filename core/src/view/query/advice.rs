@@ -69,7 +69,7 @@ row! {
 /// Which desktops, judged by what time.
 ///
 /// ```
-/// use deskfleet::{AdviceQuery, Engine};
+/// use deskfleet::{Engine, query::AdviceQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let advice = engine.query(&AdviceQuery::default())?;
@@ -126,7 +126,7 @@ impl Ask for AdviceQuery {
 /// about as long as all its pages.
 ///
 /// ```
-/// use deskfleet::{AdviceTotalsQuery, Engine};
+/// use deskfleet::{Engine, query::AdviceTotalsQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let totals = engine.query(&AdviceTotalsQuery::default())?;

@@ -28,7 +28,7 @@ use crate::view::history::places::{FirstPlaces, RecordPlace, Source, each_conten
 /// Which records are exported.
 ///
 /// ```
-/// use deskfleet::{Engine, ExportQuery, StatsRecord, Stream};
+/// use deskfleet::{Engine, StatsRecord, Stream, query::ExportQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// engine.record(StatsRecord { instance_id: "ws-1".into(), ..StatsRecord::default() })?;

@@ -55,7 +55,7 @@ impl HeatmapOf {
 /// What is counted, over which time, in which time zone.
 ///
 /// ```
-/// use deskfleet::{Engine, HeatmapOf, HeatmapQuery};
+/// use deskfleet::{Engine, query::{HeatmapOf, HeatmapQuery}};
 ///
 /// let engine = Engine::in_memory()?;
 /// let cells = engine.query(&HeatmapQuery { of: HeatmapOf::Reporting, ..HeatmapQuery::default() })?;

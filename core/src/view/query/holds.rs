@@ -37,7 +37,7 @@ row! {
 /// Which holds, in which order.
 ///
 /// ```
-/// use deskfleet::{Engine, HoldsQuery};
+/// use deskfleet::{Engine, query::HoldsQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// assert!(engine.query(&HoldsQuery::default())?.rows.is_empty());

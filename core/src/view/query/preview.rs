@@ -36,7 +36,7 @@ row! {
 /// Which action to preview, on which workspaces.
 ///
 /// ```
-/// use deskfleet::{Action, Engine, PreviewQuery};
+/// use deskfleet::{Action, Engine, query::PreviewQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let workspace_ids = vec!["ws-1".to_owned()];

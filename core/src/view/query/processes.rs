@@ -47,7 +47,7 @@ row! {
 /// Which processes, of what time.
 ///
 /// ```
-/// use deskfleet::{Engine, ProcessesQuery};
+/// use deskfleet::{Engine, query::ProcessesQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let processes = engine.query(&ProcessesQuery::default())?;

@@ -34,7 +34,7 @@ const STEP_DEFAULT: i64 = 5 * 60;
 /// Which metrics, of which desktops, over which time.
 ///
 /// ```
-/// use deskfleet::{Engine, SeriesQuery};
+/// use deskfleet::{Engine, query::SeriesQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let series = engine.query(&SeriesQuery { instance_id: Some("ws-1".into()), ..SeriesQuery::default() })?;

@@ -24,7 +24,7 @@ const RANGE_DEFAULT: i64 = 7 * DAY;
 /// The startups of which desktops, over which time.
 ///
 /// ```
-/// use deskfleet::{Engine, StartupQuery};
+/// use deskfleet::{Engine, query::StartupQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let report = engine.query(&StartupQuery::default())?;

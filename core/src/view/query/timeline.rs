@@ -51,7 +51,7 @@ row! {
 /// Which desktop, and what time.
 ///
 /// ```
-/// use deskfleet::{Engine, TimelineQuery, Workspace};
+/// use deskfleet::{Engine, Workspace, query::TimelineQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// engine.put_workspace(Workspace { id: "ws-1".into(), ..Workspace::default() })?;

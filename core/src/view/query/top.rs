@@ -38,7 +38,7 @@ row! {
 /// Which metric, of what time.
 ///
 /// ```
-/// use deskfleet::{Engine, Metric, TopQuery};
+/// use deskfleet::{Engine, query::{Metric, TopQuery}};
 ///
 /// let engine = Engine::in_memory()?;
 /// let worst = engine.query(&TopQuery::new(Metric::Cpu))?;

@@ -73,7 +73,7 @@ row! {
 /// Which workspaces, in which order.
 ///
 /// ```
-/// use deskfleet::{Engine, Paging, WorkspaceRowsQuery};
+/// use deskfleet::{Engine, Paging, query::WorkspaceRowsQuery};
 ///
 /// let engine = Engine::in_memory()?;
 /// let paging = Paging { sort: Some("-state,username".into()), ..Paging::default() };

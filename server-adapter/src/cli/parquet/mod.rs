@@ -6,7 +6,10 @@ mod file;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deskfleet::{ExportFormat, ExportQuery, Timestamp};
+use deskfleet::{
+    Timestamp,
+    query::{ExportFormat, ExportQuery},
+};
 
 use super::configuration::Configuration;
 use super::export_args::{ExportArgs, ListedRows};
