@@ -108,7 +108,7 @@ fn computer_that_two_workspaces_have_is_the_telemetry_of_neither() {
     engine.file_pending().unwrap();
     // `top` says that the workspace is not known.
     let top = engine.query(&TopQuery::new(Metric::Cpu)).unwrap();
-    assert_eq!(top.rows.first().unwrap().work_sp_id, None);
+    assert_eq!(top.rows.first().unwrap().workspace_id, None);
     let rows = engine.query(&WorkspaceRowsQuery::default()).unwrap();
     let cpu: Vec<_> = rows.rows.iter().map(|row| row.cpu).collect();
     assert_eq!(cpu, [None, None]);
@@ -158,7 +158,7 @@ fn figures_of_rows_that_are_looked_up_equal_those_of_the_whole_fleet() {
     let ask = |sort: Option<&str>, ids: Option<Term>, window: Option<Duration>| {
         let query = WorkspaceRowsQuery {
             filter: WorkspaceFilter {
-                work_sp_id: ids,
+                workspace_id: ids,
                 ..WorkspaceFilter::default()
             },
             paging: Paging {
@@ -169,7 +169,7 @@ fn figures_of_rows_that_are_looked_up_equal_those_of_the_whole_fleet() {
             ..WorkspaceRowsQuery::default()
         };
         let mut rows = engine.query(&query).unwrap().rows;
-        rows.sort_by(|a, b| a.work_sp_id.cmp(&b.work_sp_id));
+        rows.sort_by(|a, b| a.workspace_id.cmp(&b.workspace_id));
         rows
     };
     for window in [None, Some(Duration::from_secs(86_400))] {
@@ -178,12 +178,12 @@ fn figures_of_rows_that_are_looked_up_equal_those_of_the_whole_fleet() {
         assert_eq!(whole.len(), 9);
         assert!(whole.iter().filter(|row| row.cpu.is_some()).count() > 4);
         assert!(whole.iter().any(|row| row.cpu.is_none()));
-        let ids = whole.iter().map(|row| row.work_sp_id.clone()).collect();
+        let ids = whole.iter().map(|row| row.workspace_id.clone()).collect();
         assert_eq!(ask(None, None, window), whole);
         assert_eq!(ask(Some("state"), None, window), whole);
         assert_eq!(ask(None, Some(Term::In(ids)), window), whole);
         for row in whole {
-            let id = Term::Is(row.work_sp_id.clone());
+            let id = Term::Is(row.workspace_id.clone());
             assert_eq!(ask(None, Some(id), window), [row]);
         }
     }

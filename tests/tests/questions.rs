@@ -51,7 +51,7 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
     };
     let second = engine.query(&query).unwrap();
     assert_eq!(second.rows.len(), 1);
-    assert_eq!(second.rows[0].work_sp_id, "zz-idle");
+    assert_eq!(second.rows[0].workspace_id, "zz-idle");
     assert_eq!(second.next_token, None);
 
     // A window of which one desktop alone has more than that is cut, and a page examines one desktop at least.

@@ -32,7 +32,7 @@ row! {
     /// An advice about a desktop.
     pub struct AdviceRow {
         /// Id of the workspace.
-        work_sp_id: String = "workSpId",
+        workspace_id: String = "workSpId",
         /// User that it belongs to.
         username: Option<String> = "username",
         /// `idle`, it never reported or nobody used it; `alwaysOnCheaper` or `autoStopCheaper`, the other running mode costs less; `overloaded`, its
@@ -461,7 +461,7 @@ impl Judged<'_> {
     fn rows(&self, entry: &EntryRef<'_>, record: &Record) -> impl Iterator<Item = AdviceRow> {
         let facts = &self.facts;
         self.given.iter().map(move |(advice, saving)| AdviceRow {
-            work_sp_id: entry.id().to_owned(),
+            workspace_id: entry.id().to_owned(),
             username: entry.username().map(str::to_owned),
             advice: advice.as_str().to_owned(),
             hours: rounded(facts.hours).filter(|_| record.has_reported),

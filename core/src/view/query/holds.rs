@@ -18,7 +18,7 @@ row! {
     /// A litigation hold with its workspace.
     pub struct HoldRow {
         /// Id of the workspace.
-        work_sp_id: String = "workSpId",
+        workspace_id: String = "workSpId",
         /// Name of its computer.
         computer_name: Option<String> = "computerName",
         /// User that it belongs to.
@@ -133,7 +133,7 @@ impl HoldEntry<'_, '_> {
     fn row(&self) -> HoldRow {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         HoldRow {
-            work_sp_id: self.entry.id().to_owned(),
+            workspace_id: self.entry.id().to_owned(),
             computer_name: owned(self.entry.computer_name()),
             username: owned(self.entry.username()),
             matter: self.hold.matter.to_owned(),

@@ -117,7 +117,7 @@ impl Query<'_> {
     /// The filters of workspaces.
     pub(super) fn filter(self) -> Result<WorkspaceFilter> {
         Ok(WorkspaceFilter {
-            work_sp_id: self.term_of("workSpId", TERM_IDS_MAX)?,
+            workspace_id: self.term_of("workSpId", TERM_IDS_MAX)?,
             ..self.filter_of(|name| self.term(name))?
         })
     }
@@ -132,7 +132,7 @@ impl Query<'_> {
         term: impl Fn(&'static str) -> Result<Option<Term>>,
     ) -> Result<WorkspaceFilter> {
         Ok(WorkspaceFilter {
-            work_sp_id: None,
+            workspace_id: None,
             state: term("state")?,
             username: term("username")?,
             region: term("region")?,

@@ -19,7 +19,7 @@ row! {
     /// A desktop and its value of a metric.
     pub struct TopRow {
         /// Id of the workspace that the instance is; null where none is known by its name.
-        work_sp_id: Option<String> = "workSpId",
+        workspace_id: Option<String> = "workSpId",
         /// The instance as its agent names it.
         instance_id: String = "instanceId",
         /// User in its newest statistics; null where they name none.
@@ -128,7 +128,7 @@ fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
                     }
                 },
                 || TopRow {
-                    work_sp_id: None,
+                    workspace_id: None,
                     instance_id: row.name.to_owned(),
                     username: row
                         .stats
@@ -146,7 +146,7 @@ fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
     scan_window(&reader.snapshot, covered.days_covered(), &mut offer)?;
     let (mut rows, next_token) = picked.finish();
     for row in &mut rows {
-        row.work_sp_id = activity::workspace_of(reader, &row.instance_id)?;
+        row.workspace_id = activity::workspace_of(reader, &row.instance_id)?;
     }
     Ok(Rows {
         next_token,

@@ -24,7 +24,7 @@ row! {
     /// A workspace with its hold, its running action and its newest telemetry.
     pub struct WorkspaceRow {
         /// Id of the workspace.
-        work_sp_id: String = "workSpId",
+        workspace_id: String = "workSpId",
         /// Name of its computer.
         computer_name: Option<String> = "computerName",
         /// User that it belongs to.
@@ -278,7 +278,7 @@ fn pick(
 impl WorkspaceRow {
     /// Looks up the figures of the newest record.
     fn find_figures(&mut self, reader: &Reader, current_from: Timestamp) -> Result<()> {
-        let (id, computer) = (&self.work_sp_id, self.computer_name.as_deref());
+        let (id, computer) = (&self.workspace_id, self.computer_name.as_deref());
         if let Some(figures) = figures_of(&reader.snapshot, id, computer)? {
             self.set_figures(&figures, current_from);
         }
@@ -304,7 +304,7 @@ impl WorkspaceRow {
     /// Reads the figures of a window, of the instance whose newest figures the row has.
     fn add_window(&mut self, reader: &Reader, window: &Window) -> Result<()> {
         let snapshot = &reader.snapshot;
-        let id = self.work_sp_id.as_str();
+        let id = self.workspace_id.as_str();
         for name in instances(reader, id, self.computer_name.as_deref())? {
             let known = latest::with_row(snapshot, name, |row| {
                 Ok((row.stats.map(|newest| newest.order.0), row.session))
@@ -418,7 +418,7 @@ impl<'a> Candidate<'a, '_> {
         let [id, computer, user, state, mode, compute_type, region] = self.texts();
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let mut row = WorkspaceRow {
-            work_sp_id: id.unwrap_or_default().to_owned(),
+            workspace_id: id.unwrap_or_default().to_owned(),
             computer_name: owned(computer),
             username: owned(user),
             state: owned(state),

@@ -10,7 +10,7 @@ use crate::store::fleet::workspaces::EntryRef;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspaceFilter {
     /// Id, compared exactly. Those of a value or of a list are looked up, without reading the fleet.
-    pub work_sp_id: Option<Term>,
+    pub workspace_id: Option<Term>,
     /// State.
     pub state: Option<Term>,
     /// User; `DOMAIN\` and `@domain` are ignored.
@@ -52,7 +52,7 @@ impl Matcher {
             named(&filter.compute_type_name),
         ];
         Self {
-            ids: filter.work_sp_id.as_ref().map(Wanted::ids),
+            ids: filter.workspace_id.as_ref().map(Wanted::ids),
             user: user.map(|term| Wanted::in_form(term, user_key)),
             part: part.map(|part| folded(part).into_owned()),
             equal,
