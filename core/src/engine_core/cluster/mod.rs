@@ -228,7 +228,8 @@ impl Cluster {
     fn lost_entries(&self, position: u64) -> EngineError {
         let message = format!(
             "what the log has up to entry {position} is not what this node applied: the log lost entries that it had acknowledged, or \
-             is another one. Export what this node holds, then remove its file and start it again"
+             is another one. Remove no file yet: the nodes that have applied more \
+             hold the only copies. Export what each holds; a node without its file then starts from the log"
         );
         self.halt(ErrorKind::Corrupted, message)
     }

@@ -149,8 +149,9 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
         cluster.other_log(ErrorKind::Configuration, "the log is that of another fleet")
     } else if applied.position > bounds.last {
         let message = format!(
-            "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Export what \
-             this node holds, then remove its file and start it again",
+            "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Remove no \
+             file yet: the nodes that have applied more hold the only copies. Export what each holds; a node without its file then starts from \
+             the log",
             bounds.last, applied.position
         );
         cluster.halt(ErrorKind::Corrupted, message)
