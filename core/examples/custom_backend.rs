@@ -38,9 +38,17 @@ impl StorageBackend for CountingBackend {
         self.inner.sync_data()
     }
 
-    // Without these two, which a wrapper forwards, nothing keeps a second engine from writing to the same storage.
+    // Without these three, which a wrapper forwards, nothing keeps a second engine from writing to the same storage.
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         self.inner.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.inner.try_lock_shared_range(start, end)
     }
 
     fn close(&self) -> io::Result<()> {

@@ -29,7 +29,7 @@ pub enum Event<'a> {
         /// The message of the panic.
         panic: &'a str,
     },
-    /// A round of [`Upkeep::Thread`](crate::Upkeep::Thread) failed; its other steps are done, and the next round tries again. Of failures
+    /// A round of [`Upkeep::Thread`](crate::Upkeep::Thread) failed, and the next round tries again. Of failures
     /// in a row each 60th is reported, which is about one a minute.
     UpkeepFailed {
         /// The cause.

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use deskfleet::testing::{
     CONTROLS, Double, DoubleOptions, Journal, MEMBERS, Rule, StorageFault, fleet,
 };
-use deskfleet::{Code, Engine, ErrorKind, ManualClock};
+use deskfleet::{Code, Engine, ErrorKind, ManualClock, NewKey, Scope};
 use http::{Request, Response};
 
 fn double() -> Double {
@@ -248,6 +248,46 @@ fn lost_sync_loses_acknowledged_writes_in_a_power_cut() {
         double.engine().check().unwrap().problems,
         Vec::<String>::new()
     );
+}
+
+#[test]
+fn key_from_after_a_restart_is_no_key_from_before_it() {
+    let double = double();
+    let new = |name: &str| {
+        let issued = double.engine().issue_key(NewKey::new(name, [Scope::Read]));
+        issued.unwrap().secret
+    };
+    let mut keys = vec![double.key(), new("before")];
+    double.restart().unwrap();
+    keys.extend([new("after"), new("last")]);
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 4, "a secret was given twice");
+}
+
+#[test]
+fn recorded_response_of_a_coded_body_has_no_coding() {
+    let request = Request::get("/query/workspaces")
+        .body(Bytes::new())
+        .unwrap();
+    let response = Response::builder()
+        .header("content-encoding", "gzip")
+        .header("content-type", "application/json");
+    let mut journal = Journal::default();
+    journal.record(&request, &response.body(Bytes::from_static(b"{}")).unwrap());
+    let headers = &journal.exchanges[0].response_headers;
+    assert_eq!(headers.keys().collect::<Vec<_>>(), ["content-type"]);
+}
+
+#[test]
+fn journal_is_bounded_with_its_headers() {
+    let double = double();
+    for _ in 0..400 {
+        let request = Request::get("/api/Stats/queue/count").header("accept", "a".repeat(400_000));
+        let _ = double.handle(request.body(Bytes::new()).unwrap());
+    }
+    let kept = double.journal().exchanges.len();
+    assert!((100..=167).contains(&kept), "{kept}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub use notifications::options::{
     shown_url,
 };
 pub use notifications::{Notifications, Prepared};
-pub use options::ServerOptions;
+pub use options::{Reads, ServerOptions};
 pub use request::hosts::is_host_name;
 pub use server::running::{RunningServer, spawn};
 pub use server::{Drained, Server, ServerHandle, listen};

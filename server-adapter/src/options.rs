@@ -30,6 +30,19 @@ const SLOW_READS_MAX: u64 = 1 << 16;
 const TIME_MAX: u64 = 24 * 60 * 60 * 1000;
 
 settings! {
+    /// What a read shows on a node of a fleet.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Reads {
+        /// What any node acknowledged before the read began: each asks the log where it ends. Where the log does not respond within a
+        /// second, what this node has applied.
+        #[default]
+        Latest = "latest",
+        /// What this node has applied: it may lack what another acknowledged a moment ago, unless the request names a position.
+        Local = "local",
+    }
+}
+
+settings! {
     /// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
     #[derive(Clone)]
     pub struct ServerOptions {
@@ -88,6 +101,9 @@ settings! {
         /// Whether all requests come through a proxy that adds the address of its client to `X-Forwarded-For`: the last one there is
         /// the source of a request then. Anyone else could write there what they like.
         pub proxied: bool = false;
+        /// What reads show where several nodes share a log: `latest` for what any node acknowledged before, which asks the log each time, or
+        /// `local` for what this node has applied.
+        pub reads: Reads as "cluster.reads" = Reads::Latest;
         /// The form of the access log, a line for each request: `text`, `json` for one object a line, or `off`.
         pub log_format: LogFormat as "log.format" = LogFormat::Text;
         /// Operations whose requests have no line in the access log, by the operation ids of `/openapi.json`. They are counted in the

@@ -17,6 +17,8 @@ use tokio::sync::watch;
 
 #[cfg(feature = "cluster")]
 use crate::cluster::FleetStatus;
+#[cfg(feature = "cluster")]
+use crate::cluster::latest_reads::LatestReads;
 use crate::connection::progress::Progress;
 use crate::connection::protocol;
 #[cfg(feature = "tls")]
@@ -118,6 +120,8 @@ pub(crate) struct ServerState {
     pub(crate) fleet: Scraped<Result<Option<FleetStatus>, EngineError>>,
     #[cfg(feature = "cluster")]
     pub(crate) position_waiters: Arc<Semaphore>,
+    #[cfg(feature = "cluster")]
+    pub(crate) latest_reads: Arc<LatestReads>,
     /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
     pub(crate) draining: watch::Sender<bool>,
     /// The same, to be read without a lock.
@@ -182,6 +186,8 @@ impl ServerState {
             event_streams: EventStreams::new(options.event_streams_max),
             #[cfg(feature = "cluster")]
             position_waiters: Arc::new(Semaphore::new(POSITION_WAITERS_MAX)),
+            #[cfg(feature = "cluster")]
+            latest_reads: Arc::default(),
             draining: watch::Sender::new(false),
             is_draining: AtomicBool::new(false),
             slow_reads: Arc::new(SlowReads::of_all(&options)),

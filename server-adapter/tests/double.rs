@@ -80,6 +80,15 @@ fn double_says_what_it_is_and_serves_the_rules_of_its_file() {
     assert!(status == 503 && body.contains("\"ServerBusy\""), "{body}");
     assert_eq!(get("/api/Stats/queue/count").0, 200);
     assert_eq!(get("/double").1, r#"{"now":"2026-11-20T08:00:00Z"}"#);
+    // A page of the web that a browser has open reaches neither rules nor journal.
+    for (name, value) in [("origin", "https://evil.example"), ("host", "evil.example")] {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build();
+        let request = agent.new_agent().delete(format!("{url}/double/rules"));
+        let response = request.header(name, value).call().unwrap();
+        assert_eq!(response.status().as_u16(), 403, "{name}");
+    }
     let (_, list) = get("/api/Information/GetAllWorkSpaces");
     assert!(list.contains("ws-000000002"), "{list}");
     let kill = Command::new("kill").arg(child.id().to_string()).status();

@@ -1,12 +1,17 @@
 //! Nodes that share a log: positions on answers, and the list of nodes.
 #![cfg(feature = "cluster")]
 
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::client::{Answer, Client};
 use crate::schema;
-use deskfleet::{Engine, NewKey, Scope, cluster::MemoryLog};
-use deskfleet_server::{RunningServer, ServerOptions, spawn};
+use deskfleet::cluster::{
+    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
+};
+use deskfleet::{Engine, NewKey, Scope};
+use deskfleet_server::{Reads, RunningServer, ServerOptions, spawn};
 
 const LIST: &str = "/operator/workspaces";
 const CLUSTER: &str = "/operator/cluster";
@@ -21,15 +26,20 @@ struct Node {
 
 impl Node {
     fn begin(seed: u64, log: &MemoryLog, key: Option<&str>) -> Self {
+        Self::over(seed, log.clone(), key, Reads::Local)
+    }
+
+    fn over(seed: u64, log: impl Log, key: Option<&str>, reads: Reads) -> Self {
         let engine = Engine::builder()
             .clock(SystemTime::now)
             .seed(seed)
-            .log(log.clone(), format!("node-{seed}"))
+            .log(log, format!("node-{seed}"))
             .open_in_memory()
             .unwrap();
         let key = key.map_or_else(|| admin_key(&engine), str::to_owned);
         let options = ServerOptions {
             cors_origins: vec!["https://console.example.com".to_owned()],
+            reads,
             ..ServerOptions::default()
         };
         let server = spawn(engine.clone(), options).unwrap();
@@ -99,6 +109,126 @@ fn position_of_a_write_lets_any_node_answer_with_it() {
         let answer = read.ask("GET", &format!("{LIST}/{id}"), &header);
         assert_eq!(answer.status, 200, "{answer:?}");
         assert!(self::position(&answer) >= position);
+    }
+}
+
+/// A log that followers hear nothing of: an entry of another node is applied where the log is asked for it.
+#[derive(Clone)]
+struct SilentLog {
+    log: MemoryLog,
+    is_down: Arc<AtomicBool>,
+}
+
+impl SilentLog {
+    fn new() -> Self {
+        Self {
+            log: MemoryLog::new(SystemTime::now),
+            is_down: Arc::default(),
+        }
+    }
+
+    fn up(&self) -> Result<&MemoryLog, LogError> {
+        if self.is_down.load(Ordering::Relaxed) {
+            return Err(LogError::new(LogErrorKind::Unavailable, "it is down"));
+        }
+        Ok(&self.log)
+    }
+}
+
+impl Log for SilentLog {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
+        self.up()?.append(id, body)
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        let log = self.up()?;
+        if patience.is_zero() {
+            return log.read(from, bytes_max, patience);
+        }
+        std::thread::sleep(patience);
+        Ok(Vec::new())
+    }
+
+    fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
+        self.up()?.bounds(seen)
+    }
+
+    fn trim(&self, below: u64) -> Result<(), LogError> {
+        self.up()?.trim(below)
+    }
+
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
+        self.up()?.report(node, report)
+    }
+
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        self.up()?.reports()
+    }
+
+    fn forget(&self, node: &str) -> Result<(), LogError> {
+        self.up()?.forget(node)
+    }
+}
+
+/// Two nodes over such a log. The second has applied what was in it when it began.
+fn silent_nodes(reads: Reads) -> (SilentLog, Node, Node) {
+    let log = SilentLog::new();
+    let one = Node::over(1, log.clone(), None, reads);
+    let two = Node::over(2, log.clone(), Some(&one.key), reads);
+    while two.engine.position() < one.engine.position() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (log, one, two)
+}
+
+#[test]
+fn reads_without_a_position_have_what_another_node_acknowledged() {
+    let (_log, one, two) = silent_nodes(Reads::Latest);
+    for number in 0..20 {
+        let id = format!("ws-{number}");
+        one.put(&id);
+        let read = two.ask("GET", &format!("{LIST}/{id}"), "");
+        assert_eq!(read.status, 200, "{read:?}");
+        let new = NewKey::new(id, [Scope::Admin]);
+        let key = one.engine.issue_key(new).unwrap();
+        let with_key = format!("x-api-key: {}\r\n", key.secret);
+        let keyed = two.client().ask("GET", LIST, &with_key);
+        assert_eq!(keyed.status, 200, "{keyed:?}");
+        one.engine.revoke_key(key.info.id).unwrap();
+        assert_eq!(two.client().ask("GET", CLUSTER, &with_key).status, 401);
+    }
+}
+
+#[test]
+fn local_reads_have_what_was_applied_here() {
+    let (_log, one, two) = silent_nodes(Reads::Local);
+    one.put("ws-1");
+    assert_eq!(two.ask("GET", &format!("{LIST}/ws-1"), "").status, 404);
+}
+
+#[test]
+fn reads_go_on_while_the_log_is_down_and_are_the_latest_after_it() {
+    let (log, one, two) = silent_nodes(Reads::Latest);
+    one.put("ws-1");
+    log.is_down.store(true, Ordering::Relaxed);
+    let begun = Instant::now();
+    for _ in 0..50 {
+        assert_eq!(two.ask("GET", LIST, "").status, 200);
+    }
+    // Each would wait for a second otherwise.
+    assert!(begun.elapsed() < Duration::from_secs(25), "{begun:?}");
+    log.is_down.store(false, Ordering::Relaxed);
+    while two.ask("GET", &format!("{LIST}/ws-1"), "").status != 200 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "it is not applied"
+        );
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -267,7 +397,7 @@ struct GoneNode(&'static str);
 
 impl GoneNode {
     fn report(log: &MemoryLog, name: &'static str) -> Self {
-        deskfleet::cluster::Log::report(log, name, "{}").unwrap();
+        Log::report(log, name, "{}").unwrap();
         Self(name)
     }
 

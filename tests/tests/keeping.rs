@@ -290,14 +290,23 @@ fn backend_opened_to_read_is_read_and_no_byte_of_it_changes() {
     };
     let reader = builder().open_backend_read_only(backend(&path)).unwrap();
     assert_eq!(ids(&reader, 0), [1]);
+    // Readers share the lock, and need no right to write.
+    let only_read = FileBackend::new(fs::File::open(&path).unwrap()).unwrap();
+    let second = builder().open_backend_read_only(only_read).unwrap();
+    assert_eq!(ids(&second, 0), [1]);
+    is_taken(builder().open_backend(backend(&path)));
+    second.close().unwrap();
     assert_eq!(status(&reader, 2), 503);
     assert!(!reader.is_ready());
     reader.close().unwrap();
     assert_eq!(bytes_of(&path), before);
     let empty = folder.path().join("empty");
-    let refused = builder().open_backend_read_only(backend(&empty));
-    assert_eq!(refused.unwrap_err().kind(), ErrorKind::StorageUnavailable);
-    assert_eq!(bytes_of(&empty), b"");
+    for bytes in [0, 4096] {
+        fs::write(&empty, vec![0; bytes]).unwrap();
+        let refused = builder().open_backend_read_only(backend(&empty));
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::StorageUnavailable);
+        assert_eq!(bytes_of(&empty), vec![0; bytes]);
+    }
 }
 
 #[test]

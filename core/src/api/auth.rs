@@ -48,6 +48,10 @@ pub(crate) fn authenticate(
 fn carried(core: &EngineCore, head: &Parts) -> Option<Arc<LiveKey>> {
     if let Some(principal) = head.extensions.get::<Principal>() {
         let name = requester(&principal.name);
+        // The audit would name nobody.
+        if name.trim().is_empty() {
+            return None;
+        }
         return Some(Arc::new(LiveKey::of_principal(
             name,
             principal.scopes,

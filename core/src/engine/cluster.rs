@@ -32,6 +32,15 @@ impl Engine {
         self.core().follow(patience)
     }
 
+    /// Applies the log up to where it ends when this is called: a read after that has all that was acknowledged on any node before. Asks
+    /// the log, and blocks as long as that takes. Without a log it does nothing.
+    ///
+    /// # Errors
+    /// Those of [`Self::follow`].
+    pub fn catch_up(&self) -> Result<()> {
+        self.core().catch_up()
+    }
+
     /// The name of this node; `None` without a log, empty where it is not listed.
     #[must_use]
     pub fn node_name(&self) -> Option<&str> {

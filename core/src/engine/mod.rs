@@ -49,8 +49,8 @@ pub use typed::{
     WorkspaceQuery,
 };
 
-/// A fleet of virtual desktops inside this process. Clones share it; the last one closes it. The iterators, batches, streams, futures
-/// and bodies that its methods return keep its file open until they are dropped or [`Self::close`] is called; a [`WeakEngine`] does not.
+/// A fleet of virtual desktops inside this process. Clones share it; the last one closes it. The iterators that its methods return are
+/// such clones: they keep its file open until they are dropped or [`Self::close`] is called. A [`WeakEngine`], a stream and a body are none.
 ///
 /// ```
 /// use bytes::Bytes;

@@ -49,7 +49,12 @@ impl<T: Send + 'static> Offloaded<T> {
     pub(super) fn run(spawn: &Spawn, work: impl FnOnce() -> T + Send + 'static) -> Self {
         let slot = Arc::new(Mutex::new(Slot::Running(None)));
         let delivery = Delivery(Arc::clone(&slot));
-        spawn(Box::new(move || delivery.finish(Some(work()))));
+        spawn(Box::new(move || {
+            // Nobody waits any more: the client is gone, and nothing was submitted.
+            if Arc::strong_count(&delivery.0) > 1 {
+                delivery.finish(Some(work()));
+            }
+        }));
         Self(slot)
     }
 }
@@ -82,6 +87,16 @@ mod tests {
         let in_thread = |work: SlowWork| assert!(std::thread::spawn(work).join().is_err());
         let panicked = Offloaded::run(&in_thread, || panic!("as the test wants it"));
         assert_eq!(poll::<()>(&panicked), Poll::Ready(None));
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_not_done() {
+        let kept: Arc<Mutex<Vec<SlowWork>>> = Arc::default();
+        let keep = Arc::clone(&kept);
+        let spawn = move |work| lock(&keep).push(work);
+        drop(Offloaded::run(&spawn, || panic!("nobody waits for it")));
+        let work = lock(&kept).pop().unwrap();
+        work();
     }
 
     #[test]

@@ -199,7 +199,7 @@ pub(crate) const PRINCIPAL_ID: u64 = 0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// Its name in the audit, of which the first 256 code points count.
+    /// Its name in the audit, of which the first 256 code points count. Without one it is nobody, and refused with 401.
     pub name: String,
     /// What it may do. [`Limits::key_requests_per_minute`](crate::Limits::key_requests_per_minute) does not count it.
     pub scopes: Scopes,

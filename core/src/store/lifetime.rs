@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use redb::StorageBackend;
 
 use crate::config::{CommitPhases, QueueStorage};
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::Result;
 use crate::locks::{lock, read, write};
 use crate::model::WriteClass;
 
@@ -59,10 +59,6 @@ impl Store {
         backend: impl StorageBackend,
         options: StoreOptions,
     ) -> Result<Self> {
-        if backend.len().map_err(unavailable)? == 0 {
-            let message = "the backend holds no store";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
-        }
         let options = StoreOptions {
             writing: Writing::Never,
             ..options
@@ -119,7 +115,7 @@ impl Store {
         log: Option<SegmentLog>,
         options: StoreOptions,
     ) -> Result<Self> {
-        let medium = Medium::new(backend)?;
+        let medium = Medium::new(backend, options.is_read_only())?;
         let mut queue = QueueIndex::default();
         let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {

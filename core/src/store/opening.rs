@@ -53,6 +53,10 @@ pub(super) fn open(
 /// Opens the database alone, of a format that we read. Returns whether redb repaired it too.
 pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<(Database, bool)> {
     let new = medium.is_new()?;
+    if new && options.is_read_only() {
+        let message = "there is no store yet: only an engine that writes begins one";
+        return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
+    }
     medium.close_gate();
     medium.hold_unsynced()?;
     if new {

@@ -1,5 +1,6 @@
 //! [`Double`]: the engine of a double, its clock, and the requests below `/double/` that only a double has.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read, write};
 use crate::model::{NewKey, Scope, State, Workspace};
+use crate::random::SplitMix;
 use crate::timestamp::Timestamp;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::reply;
@@ -52,6 +54,8 @@ impl Default for DoubleOptions {
 struct Live {
     engine: Engine,
     key: String,
+    /// What keys are made of. It goes on after a restart, so that no new key is an old one.
+    random: Arc<SplitMix>,
 }
 
 #[derive(Debug)]
@@ -78,7 +82,8 @@ impl Double {
         let pause = Arc::new(Pause::new(options.clock));
         let rules = Arc::new(Rules::default());
         let storage = DoubleStorage::default();
-        let engine = engine(&options, &storage, &rules, &pause)?;
+        let random = Arc::new(SplitMix::new(options.seed));
+        let engine = engine(&options, &storage, &rules, &pause, &random)?;
         let key = issue_key(&engine)?;
         Ok(Self(Arc::new(Shared {
             options,
@@ -87,7 +92,11 @@ impl Double {
             storage,
             kept: Mutex::default(),
             replay: Mutex::default(),
-            live: RwLock::new(Live { engine, key }),
+            live: RwLock::new(Live {
+                engine,
+                key,
+                random,
+            }),
         })))
     }
 
@@ -201,7 +210,8 @@ impl Double {
         self.clear_journal();
         self.replay(Journal::default());
         self.0.pause.set(self.0.options.clock);
-        live.engine = self.open_engine()?;
+        live.random = Arc::new(SplitMix::new(self.0.options.seed));
+        live.engine = self.open_engine(&live.random)?;
         live.key = issue_key(&live.engine)?;
         Ok(())
     }
@@ -213,17 +223,18 @@ impl Double {
     pub fn restart(&self) -> Result<()> {
         let mut live = write(&self.0.live);
         self.0.storage.cut_power();
-        live.engine = self.open_engine()?;
+        live.engine = self.open_engine(&live.random)?;
         Ok(())
     }
 
-    fn open_engine(&self) -> Result<Engine> {
+    fn open_engine(&self, random: &Arc<SplitMix>) -> Result<Engine> {
         let shared = &self.0;
         engine(
             &shared.options,
             &shared.storage,
             &shared.rules,
             &shared.pause,
+            random,
         )
     }
 
@@ -262,12 +273,17 @@ fn engine(
     storage: &DoubleStorage,
     rules: &Arc<Rules>,
     pause: &Arc<Pause>,
+    random: &Arc<SplitMix>,
 ) -> Result<Engine> {
     let for_space = Arc::clone(rules);
+    let random = Arc::clone(random);
     Engine::builder()
         .config(options.config.clone())
         .clock(pause.clock())
-        .seed(options.seed)
+        .random(move |buffer: &mut [u8]| {
+            random.fill(buffer);
+            Ok::<_, Infallible>(())
+        })
         .free_space(move || {
             let is_full = for_space.storage_fails(StorageFault::Full).is_some();
             Some(if is_full { 0 } else { u64::MAX })

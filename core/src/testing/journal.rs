@@ -13,14 +13,21 @@ use crate::domain::query::{API_KEY, decode_segment};
 /// The headers of a request that an exchange has.
 const REQUEST_HEADERS: [&str; 4] = ["accept", "content-type", "last-event-id", "traceparent"];
 /// The headers of a response that an exchange does not have.
-const RESPONSE_HEADERS_LEFT_OUT: [&str; 2] = ["set-cookie", "content-length"];
+const RESPONSE_HEADERS_LEFT_OUT: [&str; 5] = [
+    "set-cookie",
+    "content-length",
+    // They are of the connection, or of the bytes on it: a recorded body is the text.
+    "content-encoding",
+    "transfer-encoding",
+    "connection",
+];
 /// What begins every key of an engine.
 const KEY_PREFIX: &str = "dfk_";
 /// What stands in the place of a key.
 const REMOVED: &str = "removed";
 /// Shorter values of a key header are not looked for in bodies, where they could be anything.
 const KEY_BYTES_MIN: usize = 8;
-/// The bodies that a double keeps, in bytes; above it the oldest exchanges go.
+/// The texts that a double keeps, in bytes; above it the oldest exchanges go.
 const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What an exchange takes beside its texts.
 const EXCHANGE_BYTES: usize = 512;
@@ -94,7 +101,9 @@ impl Exchange {
     }
 
     fn bytes(&self) -> usize {
-        EXCHANGE_BYTES + self.url.len() + self.body.len() + self.response_body.len()
+        let headers = self.headers.iter().chain(&self.response_headers);
+        let headers: usize = headers.map(|(name, value)| name.len() + value.len()).sum();
+        EXCHANGE_BYTES + headers + self.url.len() + self.body.len() + self.response_body.len()
     }
 
     /// The response as it was recorded.
@@ -196,7 +205,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Adds an exchange with a real service. Keys are removed.
+    /// Adds an exchange with a real service. Keys are removed. The bodies are texts without a content coding: ask the service with
+    /// `Accept-Encoding: identity`, or decode first.
     pub fn record(&mut self, request: &Request<Bytes>, response: &Response<Bytes>) {
         let exchange = Asked::new(None, request).answered(response);
         self.exchanges.push(exchange);

@@ -92,6 +92,7 @@ pub const MEMBERS: &[Member] = &[
 
 /// How the storage of a double fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StorageFault {
     /// No space is free: writes are refused with `LowDisk`, except those that free space or revoke keys. `after` and `times` count commits.
     Full,

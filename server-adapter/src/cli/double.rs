@@ -6,9 +6,10 @@
 use std::convert::Infallible;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,7 +17,8 @@ use clap::{Args, ValueHint};
 use deskfleet::Timestamp;
 use deskfleet::testing::{Double, DoubleOptions, Rule, fleet};
 use deskfleet_server::listen;
-use http::{Request, Response, StatusCode};
+use http::header::{HOST, ORIGIN};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -172,7 +174,8 @@ async fn next(
 async fn connection(socket: TcpStream, place: OwnedSemaphorePermit, double: Double) {
     // Responses are written in one piece; Nagle's algorithm would only delay them.
     let _ = socket.set_nodelay(true);
-    let service = service_fn(|request| respond(request, double.clone()));
+    let is_local = socket.local_addr().is_ok_and(|at| at.ip().is_loopback());
+    let service = service_fn(|request| respond(request, double.clone(), is_local));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(REQUEST_TIMEOUT)
@@ -185,6 +188,7 @@ async fn connection(socket: TcpStream, place: OwnedSemaphorePermit, double: Doub
 async fn respond(
     request: Request<Incoming>,
     double: Double,
+    is_local: bool,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let body = timeout(
@@ -194,14 +198,49 @@ async fn respond(
     .await;
     let response = match body {
         Ok(Ok(body)) => {
+            let is_control = head.uri.path().starts_with("/double");
             let request = Request::from_parts(head, body.to_bytes());
-            let handled = spawn_blocking(move || double.handle(request)).await;
-            handled.unwrap_or_else(|_| empty(StatusCode::INTERNAL_SERVER_ERROR))
+            if is_control && !is_of_a_program(request.headers(), is_local) {
+                empty(StatusCode::FORBIDDEN)
+            } else {
+                handled(request, double, is_control).await
+            }
         }
         Ok(Err(_)) => empty(StatusCode::PAYLOAD_TOO_LARGE),
         Err(_) => empty(StatusCode::REQUEST_TIMEOUT),
     };
     Ok(response.map(Full::new))
+}
+
+/// The response of the double, which may block for the latency of a rule. What controls it has a thread of its own: the others may all
+/// be held back, also by clients that are gone.
+async fn handled(request: Request<Bytes>, double: Double, is_control: bool) -> Response<Bytes> {
+    let (done, response) = oneshot::channel();
+    let handle = move || drop(done.send(double.handle(request)));
+    if is_control {
+        if thread::Builder::new().spawn(handle).is_err() {
+            return empty(StatusCode::SERVICE_UNAVAILABLE);
+        }
+    } else {
+        spawn_blocking(handle);
+    }
+    let failed = |_| empty(StatusCode::INTERNAL_SERVER_ERROR);
+    response.await.unwrap_or_else(failed)
+}
+
+/// Whether a request was not sent by a page of the web, which a browser on this machine may have open. On an address of this machine
+/// alone a name of another one is that of such a page.
+fn is_of_a_program(headers: &HeaderMap, is_local: bool) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let name = host.map_or("", |host| {
+        let is_port = |(_, port): &(&str, &str)| port.bytes().all(|byte| byte.is_ascii_digit());
+        host.rsplit_once(':')
+            .filter(is_port)
+            .map_or(host, |(name, _)| name)
+    });
+    let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    !headers.contains_key(ORIGIN)
+        && (!is_local || is_address || name.eq_ignore_ascii_case("localhost"))
 }
 
 fn empty(status: StatusCode) -> Response<Bytes> {

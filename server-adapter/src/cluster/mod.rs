@@ -3,6 +3,7 @@
 mod fleet_log;
 mod fleet_status;
 pub(crate) mod follower;
+pub(crate) mod latest_reads;
 
 pub use fleet_log::{FleetLog, LogOptions};
 pub use fleet_status::FleetStatus;

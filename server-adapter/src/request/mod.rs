@@ -162,6 +162,10 @@ async fn refuse(
         }
         return Some(response);
     }
+    #[cfg(feature = "cluster")]
+    if refused.is_none() && positions::waits_for_latest(context.shared, own, request) {
+        Box::pin(context.shared.latest_reads.reached()).await;
+    }
     refused
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deskfleet::Code;
-use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use deskfleet::routes::{Access, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use tokio::time::timeout;
 
+use super::operation::{Own, OwnRoute};
 use super::refusal::{self, Refused};
 use crate::limits::sources::Source;
 use crate::response::slow_reads::SourcePlace;
@@ -33,6 +35,23 @@ const NOT_REACHED: Refused = (
 pub(crate) fn named<'r>(shared: &ServerState, headers: &'r HeaderMap) -> Option<&'r HeaderValue> {
     shared.engine.position()?;
     headers.get(POSITION)
+}
+
+/// Whether a request shows what other nodes wrote, or needs a key that may have been issued there: all but the pages of the server, and
+/// telemetry that arrives.
+pub(crate) fn waits_for_latest<B>(
+    shared: &ServerState,
+    own: Option<&OwnRoute>,
+    request: &Request<B>,
+) -> bool {
+    if shared.engine.position().is_none() {
+        return false;
+    }
+    if let Some(row) = own {
+        return matches!(row.own, Own::Service(_));
+    }
+    let route = shared.engine.route(request.method(), request.uri().path());
+    route.is_some_and(|route| route.method != Method::Post || route.access != Access::Telemetry)
 }
 
 /// Waits until the position is applied here; returns a refusal otherwise.

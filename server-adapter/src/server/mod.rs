@@ -19,6 +19,8 @@ use tokio::time::{interval, sleep, timeout};
 use crate::cluster::follower;
 use crate::connection::progress::Progress;
 use crate::connection::serve;
+#[cfg(feature = "cluster")]
+use crate::options::Reads;
 use crate::options::ServerOptions;
 use crate::state::ServerState;
 use background::Background;
@@ -136,6 +138,9 @@ impl Server {
         #[cfg(feature = "cluster")]
         if engine.position().is_some() {
             threads.push(follower::start(engine.clone(), metrics.clone())?);
+            if options.reads == Reads::Latest {
+                threads.push(self.shared.latest_reads.start(engine.clone())?);
+            }
         }
         let slots = &self.shared.slots;
         let mut connections = JoinSet::new();

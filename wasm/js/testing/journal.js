@@ -5,7 +5,8 @@ import { requestFrom } from "../exchange.js";
 import { operationOf } from "./rules.js";
 
 const REQUEST_HEADERS = ["accept", "content-type", "last-event-id", "traceparent"];
-const RESPONSE_HEADERS_LEFT_OUT = ["set-cookie", "content-length"];
+/** The last three are of the connection, or of the bytes on it: a recorded body is the text. */
+const RESPONSE_HEADERS_LEFT_OUT = ["set-cookie", "content-length", "content-encoding", "transfer-encoding", "connection"];
 /** What begins every key of an engine. */
 const KEY = /dfk_[A-Za-z0-9_-]*/g;
 const REMOVED = "removed";
@@ -146,8 +147,9 @@ export class Kept {
     }
 }
 
-function size({ url, body, responseBody }) {
-    return EXCHANGE_CHARACTERS + url.length + body.length + responseBody.length;
+function size({ url, body, responseBody, headers, responseHeaders }) {
+    const named = [headers, responseHeaders].flatMap(Object.entries);
+    return EXCHANGE_CHARACTERS + named.flat().join("").length + url.length + body.length + responseBody.length;
 }
 
 /** Exchanges to replay, each with whether it was used. */

@@ -228,6 +228,11 @@ fn principal_of_the_host_needs_no_key_and_is_the_name_in_the_audit() {
     engine.maintain().unwrap();
     let refused = request(&[Scope::Read], "GET", "/operator/keys", "");
     assert_eq!(engine.handle(refused).status(), 403);
+    let mut nameless = request(&admin, "GET", "/operator/keys", "");
+    nameless
+        .extensions_mut()
+        .insert(Principal::new(" ", [Scope::Admin]));
+    assert_eq!(engine.handle(nameless).status(), 401);
     let rows = engine.audit(&AuditQuery::default()).unwrap().rows;
     assert!(rows.len() >= 4, "{rows:?}");
     for row in rows {

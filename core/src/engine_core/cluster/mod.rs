@@ -381,6 +381,19 @@ impl EngineCore {
         followed.map(|()| cluster.position().saturating_sub(before))
     }
 
+    /// Applies the log up to where it ends when this is called.
+    pub(crate) fn catch_up(&self) -> Result<()> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(());
+        };
+        cluster.check_running()?;
+        self.verify(cluster)?;
+        let bounds = cluster.log.bounds(cluster.position());
+        let bounds = bounds.map_err(|error| cluster.failed(error))?;
+        cluster.last.fetch_max(bounds.last, Ordering::AcqRel);
+        self.apply_through(cluster, bounds.last)
+    }
+
     fn follow_once(&self, cluster: &Cluster, patience: Duration) -> Result<()> {
         cluster.check_running()?;
         self.align(cluster)?;

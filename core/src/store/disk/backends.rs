@@ -8,7 +8,7 @@
 //!   written since the sync before.
 //! - After a crash each byte is the one of the last sync or one that was written after it, in any order.
 //! - `try_lock_range` returns `Ok(false)` while another engine has the storage open, here or in another process, and holds the lock until
-//!   `close`. A wrapper forwards it. Where it is not implemented nothing keeps two engines from writing over each other: then the host
+//!   `close`; `try_lock_shared_range` is that of engines that only read, which share it. A wrapper forwards both. Where it is not implemented nothing keeps two engines from writing over each other: then the host
 //!   must open the storage once, and [`Event::NotLocked`](crate::Event::NotLocked) is reported.
 //! - In a forked child each call fails: the parent goes on writing.
 
@@ -118,6 +118,15 @@ impl Memory {
 impl StorageBackend for MemoryBackend {
     fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
         Ok(!self.is_taken.swap(true, Ordering::AcqRel))
+    }
+
+    /// An engine has it for itself, also one that reads.
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.try_lock_range(start, end)
     }
 
     fn close(&self) -> io::Result<()> {

@@ -82,6 +82,14 @@ impl FileOfProcess {
         Ok(&self.file)
     }
 
+    /// Begins to watch a file that was locked, or that has no locks.
+    fn begin_watch(&self, locked: Result<bool, BackendError>) -> Result<bool, BackendError> {
+        if let Some(watch) = self.watch.as_ref().filter(|_| !matches!(locked, Ok(false))) {
+            watch.begin()?;
+        }
+        locked
+    }
+
     fn make(
         &self,
         change: Change<'_>,
@@ -97,15 +105,18 @@ impl FileOfProcess {
 
 impl StorageBackend for FileOfProcess {
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        let locked = if self.read_only {
-            self.file.try_lock_shared_range(start, end)
-        } else {
-            self.file.try_lock_range(start, end)
-        };
-        if let Some(watch) = self.watch.as_ref().filter(|_| !matches!(locked, Ok(false))) {
-            watch.begin()?;
+        if self.read_only {
+            return self.try_lock_shared_range(start, end);
         }
-        locked
+        self.begin_watch(self.file.try_lock_range(start, end))
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.begin_watch(self.file.try_lock_shared_range(start, end))
     }
 
     fn len(&self) -> io::Result<u64> {

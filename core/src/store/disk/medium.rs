@@ -75,10 +75,10 @@ impl Gate {
 }
 
 impl Medium {
-    /// Takes the backend and its lock, if it has one.
-    pub(in crate::store) fn new(backend: impl StorageBackend) -> Result<Self> {
+    /// Takes the backend and its lock, if it has one; with `read_only` the one that readers share.
+    pub(in crate::store) fn new(backend: impl StorageBackend, read_only: bool) -> Result<Self> {
         Ok(Self {
-            backend: Arc::new(Backend::new(backend)?),
+            backend: Arc::new(Backend::new(backend, read_only)?),
             gate: Arc::default(),
             failed: Arc::default(),
         })
@@ -339,7 +339,7 @@ mod tests {
         let backend = InMemoryBackend::new();
         backend.set_len(content.len() as u64).unwrap();
         backend.write(0, content).unwrap();
-        Medium::new(backend).unwrap()
+        Medium::new(backend, false).unwrap()
     }
 
     fn content(medium: &Medium) -> Vec<u8> {

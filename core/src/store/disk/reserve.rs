@@ -130,6 +130,14 @@ impl<B: StorageBackend> StorageBackend for WithReserve<B> {
         self.file.try_lock_range(start, end)
     }
 
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.file.try_lock_shared_range(start, end)
+    }
+
     fn len(&self) -> io::Result<u64> {
         self.file.len()
     }

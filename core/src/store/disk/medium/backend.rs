@@ -86,15 +86,21 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 impl Backend {
-    /// Takes the lock of the host's backend, where it has one.
-    pub(super) fn new(host: impl StorageBackend) -> Result<Self> {
-        let locked = caught(
-            || match host.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+    /// Takes the lock of the host's backend, where it has one: with `read_only` the one that readers share.
+    pub(super) fn new(host: impl StorageBackend, read_only: bool) -> Result<Self> {
+        let locked = caught(|| {
+            let (start, end) = (Bound::Unbounded, Bound::Unbounded);
+            let locked = if read_only {
+                host.try_lock_shared_range(start, end)
+            } else {
+                host.try_lock_range(start, end)
+            };
+            match locked {
                 Ok(locked) => Ok(Some(locked)),
                 Err(BackendError::Unsupported) => Ok(None),
                 Err(error) => Err(io::Error::other(error)),
-            },
-        );
+            }
+        });
         let locked = locked.map_err(unavailable)?;
         if locked == Some(false) {
             return Err(already_open());
