@@ -5,7 +5,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { emptyFolder, installed } from "./packed.mjs";
-import { output } from "./processes.mjs";
+import { output, start } from "./processes.mjs";
 import { tool } from "./runtimes.mjs";
 
 const MODULES = fileURLToPath(new URL("./node_modules", import.meta.url));
@@ -24,9 +24,9 @@ const REQUIRED = program('const { Engine } = require("deskfleet"); const { fileS
 const IMPORTED = program('import { Engine } from "deskfleet"; import { fileStorage } from "deskfleet/node";');
 
 test("required_package_commits_and_shares_its_classes_with_the_imported_one", async () => {
-    const cwd = installed({ files: { "main.cjs": REQUIRED, "same.cjs": 'import("deskfleet").then((m) => console.log(m.Engine === require("deskfleet").Engine, !!require("deskfleet/msw").handlers));' } });
+    const cwd = installed({ files: { "main.cjs": REQUIRED, "same.cjs": 'import("deskfleet").then((m) => console.log(m.Engine === require("deskfleet").Engine, !!require("deskfleet/msw").handlers, !!require("deskfleet/hono").mount, !!require("deskfleet/testing").Double));' } });
     assert.equal(await output(process.execPath, ["--no-warnings", "main.cjs"], { cwd }), "200 file\n");
-    assert.equal(await output(process.execPath, ["--no-warnings", "same.cjs"], { cwd }), "true true\n");
+    assert.equal(await output(process.execPath, ["--no-warnings", "same.cjs"], { cwd }), "true true true true\n");
 });
 
 test("esbuild_bundle_for_node_commits_wherever_it_is_moved", async (context) => {
@@ -52,6 +52,62 @@ test("webpack_bundle_for_node_commits", async (context) => {
     });
     assert.equal(stats.hasErrors(), false, stats.toString());
     assert.equal(await output(process.execPath, ["dist/out.cjs"], { cwd: folder }), "200 file\n");
+});
+
+/** A suite of a test runner: commits to a file and with fake timers, and the double. `timers` is the runner's own object for fake timers. */
+const suite = (load, timers) => `${load}
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ instanceId: "ws-1" }) };
+    test("commits_to_a_file", async () => {
+        const engine = await Engine.open({ storage: fileStorage(Math.random() + ".redb"), clock: () => Date.now() });
+        expect((await engine.fetch("/api/Stats/Post", init)).status).toBe(200);
+        expect(engine.handle("POST", "/api/Stats/Post", init.headers, new Uint8Array([123, 125])).status).toBe(200);
+        await engine.issueKey({ name: "desk", scopes: ["read"], expires: new Date(Date.now() + 1e6) });
+        await engine.close();
+    });
+    test("commits_with_fake_timers", async () => {
+        ${timers}.useFakeTimers();
+        const engine = await Engine.open();
+        expect((await engine.fetch("/api/Stats/Post", init)).status).toBe(200);
+        await engine.close();
+        ${timers}.useRealTimers();
+    });
+    test("double_refuses_by_its_rule", async () => {
+        const double = await Double.open({ clock: new Date("2026-11-20T08:00:00Z") });
+        await double.engine.putWorkspaces(fleet(1));
+        double.fail({ operation: "postStats", code: "LowDisk", times: 1 });
+        expect((await double.fetch("/api/Stats/Post", init)).status).toBe(503);
+        expect((await double.fetch("/api/Stats/Post", init)).status).toBe(200);
+        double.journal.assertCount("postStats", 2);
+        expect(() => double.journal.assertCount("postStats", 1)).toThrow(/postStats/);
+        await double.close();
+    });`;
+const IMPORTS = 'import { Engine } from "deskfleet"; import { fileStorage } from "deskfleet/node"; import { Double, fleet } from "deskfleet/testing";';
+const REQUIRES = 'const { Engine } = require("deskfleet"); const { fileStorage } = require("deskfleet/node"); const { Double, fleet } = require("deskfleet/testing");';
+
+/** Runs the suites in a folder with the package and a runner; each must pass all its tests. */
+async function passes(files, beside, program, options) {
+    const cwd = installed({ files: { "package.json": "{}", ...files }, beside });
+    const { code, out, err } = await start(process.execPath, program, { cwd, ...options }).ended;
+    assert.equal(code, 0, out + err);
+    const tests = 3 * Object.keys(files).length;
+    assert.match(out + err, new RegExp(`Tests:? +${tests} passed`));
+}
+
+test("jest_suites_in_node_and_jsdom_commit", async (context) => {
+    if (!["jest", "jest-environment-jsdom"].every((name) => tool(name, context))) return;
+    const run = [path.join(MODULES, "jest/bin/jest.js"), "--runInBand", "--cacheDirectory=cache"];
+    const required = suite(REQUIRES, "jest");
+    const files = { "node.test.js": required, "jsdom.test.js": `/** @jest-environment jsdom */ ${required}` };
+    await passes(files, ["jest-environment-jsdom"], run);
+    const imported = suite(`import { jest } from "@jest/globals"; ${IMPORTS}`, "jest");
+    await passes({ "node.test.mjs": imported }, [], ["--experimental-vm-modules", ...run, "--transform={}", "--testMatch=**/*.mjs"]);
+});
+
+test("vitest_suites_in_node_and_jsdom_commit", async (context) => {
+    if (!["vitest", "jsdom"].every((name) => tool(name, context))) return;
+    const imported = suite(`import { expect, test, vi } from "vitest"; ${IMPORTS}`, "vi");
+    const files = { "node.test.js": imported, "jsdom.test.js": `// @vitest-environment jsdom\n${imported}` };
+    await passes(files, ["vitest"], [path.join(MODULES, "vitest/vitest.mjs"), "run"]);
 });
 
 test("browser_entry_in_node_takes_the_inlined_module", async () => {
