@@ -8,6 +8,7 @@
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 mod debian;
+mod licences;
 mod order;
 mod package;
 mod toolchain;
@@ -77,9 +78,9 @@ impl Options {
 
 fn build(root: &Path, toolchain: &Toolchain, names: bool) -> Result<()> {
     eprintln!("cargo wasm: compiling with {toolchain}");
-    let module = toolchain.compile(root, names)?;
+    let compiled = toolchain.compile(root, names)?;
     let pkg = root.join("wasm/pkg");
-    let sizes = package::write(root, &module, &pkg, names)?;
+    let sizes = package::write(root, &compiled, &pkg, names)?;
     eprintln!("cargo wasm: {} ({sizes})", pkg.display());
     Ok(())
 }

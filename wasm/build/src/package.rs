@@ -10,13 +10,15 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::{Result, order};
+use crate::toolchain::Compiled;
+use crate::{Result, licences, order};
 
 /// Replaces the folder `pkg` with the package; returns a phrase with the sizes of the module.
-pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
+pub(crate) fn write(root: &Path, compiled: &Compiled, pkg: &Path, names: bool) -> Result<String> {
     let wasm = root.join("wasm");
     check_version(&wasm.join("package.json"))?;
-    let (glue, module) = bind(module, names)?;
+    let (glue, module) = bind(&compiled.module, names)?;
+    let licences = licences::of(root, &compiled.manifests)?;
     if pkg.exists() {
         fs::remove_dir_all(pkg).map_err(|error| error_at(pkg, &error))?;
     }
@@ -27,6 +29,7 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         copy(&root.join(name), &pkg.join(name))?;
     }
+    write_file(&pkg.join("THIRD-PARTY-LICENSES"), licences.as_bytes())?;
     let bundle = root.join("server-adapter/console/dist");
     copy_console(&bundle, &pkg.join("console"))?;
     write_file(&pkg.join("glue.js"), glue.as_bytes())?;
