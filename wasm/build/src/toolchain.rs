@@ -89,7 +89,7 @@ impl Toolchain {
     }
 
     /// Compiles the engine.
-    pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<Compiled> {
+    pub(crate) fn compile(&self, root: &Path) -> Result<Compiled> {
         // Panic messages name source files: without the folders of this host, every build of the module is the same.
         let mut flags = remap_flags(root)?;
         // Each request with a key hashes one block, so small code matters more than fast code.
@@ -115,9 +115,6 @@ impl Toolchain {
             .arg("--message-format=json-render-diagnostics")
             .env("CARGO_ENCODED_RUSTFLAGS", flags)
             .stderr(Stdio::inherit());
-        if names {
-            cargo.args(["--config", "profile.wasm.strip=false"]);
-        }
         let output = cargo
             .output()
             .map_err(|error| format!("cannot run {}: {error}", cargo.get_program().display()))?;
