@@ -5,6 +5,7 @@ import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { durableObjectStorage } from "./pkg/durable-object.js";
 import { Engine } from "./pkg/index.node.js";
 import { fileStorage } from "./pkg/node.js";
 import { recordOf } from "./tests/browser/bench-records.js";
@@ -157,6 +158,44 @@ async function object() {
     }
 }
 
+/** What calls write in a Durable Object, whose rows are billed: means over many, in a store of some hundred records. */
+async function rows() {
+    const { objectDatabase } = await import("./tests/object-database.mjs");
+    for (const options of [{}, { quickRepair: false }]) {
+        const database = objectDatabase();
+        let now = Date.parse("2026-11-20T08:00:00Z");
+        const engine = await Engine.open({ seed: 1, clock: () => now, storage: durableObjectStorage(database), ...options });
+        const { key } = await engine.issueKey({ name: "bench", scopes: ["admin"] });
+        const workspaces = (from, count) => Array.from({ length: count }, (_, nth) => ({ workSpId: `ws-${from + nth}`, username: "jdoe", state: "AVAILABLE" }));
+        await engine.putWorkspaces(workspaces(0, 400));
+        const asked = (method, url, body) => {
+            const { status } = engine.handle(method, url, { ...HEADERS, "x-api-key": key }, body);
+            if (status !== 200) throw new Error(`${url} answered ${status}`);
+        };
+        const post = (id) => asked("POST", "/api/Stats/Post", recordOf(id));
+        for (let id = 0; id < 300; id++) post(id);
+        const calls = {
+            "a post": (id) => post(300 + id),
+            "100 posts that share a commit": (id) => Promise.all(Array.from({ length: 100 }, (_, nth) => engine.fetch("/api/Stats/Post", { method: "POST", headers: HEADERS, body: recordOf(1000 + 100 * id + nth) }))),
+            "putWorkspaces of one": (id) => engine.putWorkspaces(workspaces(1000 + id, 1)),
+            "putWorkspaces of 100": (id) => engine.putWorkspaces(workspaces(2000 + 100 * id, 100)),
+            placeHold: (id) => engine.placeHold(`ws-${id}`, { matter: "bench" }),
+            "an action": (id) => asked("POST", `/api/Actions/RebootWorkSpace?workSpaceId=ws-${200 + id}`),
+            "maintain after an hour": () => ((now += 3_600_000), engine.maintain()),
+            "maintain with nothing due": () => engine.maintain(),
+            "a read": () => asked("GET", "/api/Information/GetAllWorkSpaces"),
+        };
+        for (const [name, call] of Object.entries(calls)) {
+            Object.assign(database.counts, { rows: 0, bytes: 0 });
+            const count = 150;
+            for (let id = 0; id < count; id++) await call(id);
+            const { rows: written, bytes } = database.counts;
+            figure(`${name}${options.quickRepair === false ? ", quickRepair false" : ""}, rows, KiB`, `${(written / count).toFixed(1)}, ${(bytes / count / 1024).toFixed(1)}`, "");
+        }
+        await engine.close();
+    }
+}
+
 async function memory() {
     const memories = [];
     const { instantiate } = WebAssembly;
@@ -188,6 +227,6 @@ async function memory() {
     await engine.close();
 }
 
-const parts = { size, ready, handle, fetch: fetching, file, object, memory };
+const parts = { size, ready, handle, fetch: fetching, file, object, rows, memory };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
 for (const name of chosen) await parts[name]();

@@ -1,4 +1,2 @@
 "use strict";
-// For `require`. The loader of Node takes the modules of this package; that of jest cannot, and this file runs in jest's own realm.
-const modules = require("node:vm").runInThisContext("process").getBuiltinModule("node:module");
-module.exports = modules.createRequire(__filename)("./msw.js");
+module.exports = require("./required.cjs")("./msw.js");

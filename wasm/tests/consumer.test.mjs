@@ -75,7 +75,7 @@ const status: number = response.status;
 const read: number = (await response.arrayBuffer()).byteLength;
 const connected = await connect({ name: "fleet.redb", worker: "/worker.js" });
 const code: string = new DeskfleetError("Internal", "").code;
-export const all = [answer, status, read, connected, code, memoryStorage(), durableObjectStorage, mount(engine), indexedDbStorage, Inline, handlers, opfsStorage, answerFetches, Double];
+export const all = [answer, status, read, connected, code, memoryStorage(), durableObjectStorage, mount(engine), indexedDbStorage, Inline, handlers, opfsStorage, answerFetches, mount(await Double.open())];
 `;
 }
 

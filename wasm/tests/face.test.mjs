@@ -357,6 +357,29 @@ test("seed_used_again_after_a_reopen_issues_another_secret", async () => {
     assert.equal(headers["x-api-key"], issued[0], "a new store is repeatable");
 });
 
+test("stack_trace_of_the_module_with_its_names_names_functions", async () => {
+    const [bare, names] = ["deskfleet.wasm", "deskfleet.names"].map((name) => readFileSync(new URL(`../pkg/${name}`, import.meta.url)));
+    const frames = async (wasm) => {
+        let stack = "";
+        const storage = meddled((name) => {
+            if (name === "sync") stack = new Error("here").stack;
+        });
+        const limit = Error.stackTraceLimit;
+        Error.stackTraceLimit = 100;
+        const engine = await Engine.open({ wasm, storage });
+        assert.equal(post(engine).status, 200);
+        const ofPost = stack;
+        Error.stackTraceLimit = limit;
+        await engine.close();
+        return ofPost.split("\n").filter((line) => line.includes("wasm://"));
+    };
+    const named = await frames(Buffer.concat([bare, names]));
+    assert.match(named[0], /HostStorage.*sync_data|host::Host::sync/);
+    assert.match(named.at(-1), / core_handle /);
+    const places = (lines) => lines.map((line) => /wasm-function\[\d+\]:0x\w+/.exec(line)[0]);
+    assert.deepEqual(places(await frames(bare)), places(named), "the same module but for the names");
+});
+
 /** The module with a maximum memory: exceeding it ends in a trap, as a bug would. */
 function cramped(pages) {
     const bytes = readFileSync(new URL("../pkg/deskfleet.wasm", import.meta.url));

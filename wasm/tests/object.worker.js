@@ -58,7 +58,7 @@ export class Store extends DurableObject {
     async fetch(request) {
         const durable = new URL(request.url).searchParams.has("durable");
         const empty = () => {
-            for (const table of ["deskfleet_store", "deskfleet_rows"]) this.ctx.storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
+            for (const table of ["deskfleet_store", "deskfleet_rows", "deskfleet_log"]) this.ctx.storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
             return this.#open();
         };
         return Response.json(await play((await request.text()).split("\n"), (options) => Engine.open(options), durable ? empty : memoryStorage));

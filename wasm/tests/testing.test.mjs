@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Engine } from "../pkg/index.node.js";
+import { mount } from "../pkg/hono.js";
+import { handlers } from "../pkg/msw.js";
 import { Double, Journal, fleet, record } from "../pkg/testing.js";
 import { MEMBERS, OPERATIONS, REFUSALS } from "../pkg/testing/table.js";
 
@@ -37,6 +39,16 @@ test("rule_with_after_and_times_applies_to_those_requests_alone", async () => {
     assert.deepEqual(statuses, [200, 503, 503, 200, 200]);
     assert.equal(await double.engine.queueCount(), 3);
     double.journal.assertCount("postStats", 5);
+});
+
+test("handlers_for_msw_and_hono_take_a_double", async () => {
+    const double = await opened();
+    double.fail({ operation: "postStats", status: 502 });
+    const request = () => new Request("https://fleet.example/api/Stats/Post", { method: "POST", headers: JSON_HEADERS, body: "{}" });
+    const [ofMsw] = handlers(double, { all: (path, resolve) => resolve });
+    assert.equal((await ofMsw({ request: request() })).status, 502);
+    assert.equal((await mount(double)({ req: { raw: request() } })).status, 502);
+    double.journal.assertCount("postStats", 2);
 });
 
 test("refusal_of_a_rule_is_that_of_the_engine", async () => {

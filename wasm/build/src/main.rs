@@ -1,13 +1,14 @@
 //! Builds the npm package into `wasm/pkg`: compiles the engine, generates the glue and copies the hand-written files.
 //!
-//! `cargo wasm --names` keeps the names of functions in the module, for profilers. `--std current` and `--std debian` select the
-//! compiler and its standard library; without it, [`toolchain`] does. Exit status 3: that compiler cannot be installed here.
+//! `cargo wasm --std current` and `--std debian` select the compiler and its standard library; without it, [`toolchain`] does. Exit
+//! status 3: that compiler cannot be installed here.
 //!
 //! The glue generator is a library here, at the version of the `wasm-bindgen` crate: one `Cargo.lock` pins both.
 
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 mod debian;
+mod licences;
 mod order;
 mod package;
 mod toolchain;
@@ -29,57 +30,41 @@ fn main() -> ExitCode {
         eprintln!("cargo wasm: {message}");
         ExitCode::FAILURE
     };
-    let options = match Options::parse(std::env::args().skip(1)) {
-        Ok(options) => options,
+    let std = match parse(std::env::args().skip(1)) {
+        Ok(std) => std,
         Err(message) => return failed(message),
     };
-    let toolchain = match Toolchain::install(options.std) {
+    let toolchain = match Toolchain::install(std) {
         Ok(toolchain) => toolchain,
         Err(message) => {
             failed(message);
             return NOT_AVAILABLE.into();
         }
     };
-    build(&root, &toolchain, options.names).map_or_else(failed, |()| ExitCode::SUCCESS)
+    build(&root, &toolchain).map_or_else(failed, |()| ExitCode::SUCCESS)
 }
 
-/// The parsed command line.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
-    /// Whether the module keeps the names of its functions.
-    names: bool,
-    std: Option<Std>,
-}
-
-impl Options {
-    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self> {
-        let mut options = Self::default();
-        while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--names" => options.names = true,
-                "--std" => {
-                    options.std = match arguments.next().as_deref() {
-                        Some("current") => Some(Std::Current),
-                        Some("debian") => Some(Std::Debian),
-                        _ => return Err("--std takes current or debian".to_owned()),
-                    };
-                }
-                other => {
-                    return Err(format!(
-                        "unknown option {other:?}; the options are --names and --std"
-                    ));
-                }
-            }
+/// Parses the command line: the choice of a standard library, if there is one.
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Std>> {
+    let mut std = None;
+    while let Some(argument) = arguments.next() {
+        if argument != "--std" {
+            return Err(format!("unknown option {argument:?}; the option is --std"));
         }
-        Ok(options)
+        std = match arguments.next().as_deref() {
+            Some("current") => Some(Std::Current),
+            Some("debian") => Some(Std::Debian),
+            _ => return Err("--std takes current or debian".to_owned()),
+        };
     }
+    Ok(std)
 }
 
-fn build(root: &Path, toolchain: &Toolchain, names: bool) -> Result<()> {
+fn build(root: &Path, toolchain: &Toolchain) -> Result<()> {
     eprintln!("cargo wasm: compiling with {toolchain}");
-    let module = toolchain.compile(root, names)?;
+    let compiled = toolchain.compile(root)?;
     let pkg = root.join("wasm/pkg");
-    let sizes = package::write(root, &module, &pkg, names)?;
+    let sizes = package::write(root, &compiled, &pkg)?;
     eprintln!("cargo wasm: {} ({sizes})", pkg.display());
     Ok(())
 }
@@ -99,13 +84,9 @@ mod tests {
 
     #[test]
     fn options_with_a_known_std_are_parsed_and_others_are_refused() {
-        let parse = |line: &str| Options::parse(line.split_whitespace().map(str::to_owned));
-        let given = Options {
-            names: true,
-            std: Some(Std::Debian),
-        };
-        assert_eq!(parse(""), Ok(Options::default()));
-        assert_eq!(parse("--std debian --names"), Ok(given));
+        let parse = |line: &str| parse(line.split_whitespace().map(str::to_owned));
+        assert_eq!(parse(""), Ok(None));
+        assert_eq!(parse("--std debian"), Ok(Some(Std::Debian)));
         assert!(parse("--std").is_err());
         assert!(parse("--std stock").is_err());
         assert!(parse("debian").is_err());

@@ -1,20 +1,28 @@
 //! The order of the functions in the module. Functions that have much in common follow each other: gzip looks back 32 KiB only, and
-//! the module takes 4 % less. The functions stay as the compiler made them, and so does what they do.
+//! the module takes 4 % less. The functions stay as the compiler made them, and so does what they do. Their names go into a section of their own.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::convert::Infallible;
 
-use wasm_encoder::reencode::{Error, Reencode};
-use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasm_encoder::reencode::{self, Error, Reencode};
+use wasm_encoder::{CodeSection, FunctionSection, Module, NameMap, NameSection, Section};
 use wasmparser::{
-    BinaryReaderError, CodeSectionReader, FunctionSectionReader, Parser, Payload, TypeRef,
+    BinaryReaderError, CodeSectionReader, CustomSectionReader, FunctionSectionReader, KnownCustom,
+    Name, Naming, Parser, Payload, TypeRef,
 };
 
 use crate::Result;
 
-/// The module with its functions in another order.
-pub(crate) fn by_similarity(module: &[u8]) -> Result<Vec<u8>> {
+/// A module and the names of its functions.
+pub(crate) struct Ordered {
+    pub(crate) module: Vec<u8>,
+    /// A section that may be appended to the module, for stack traces and profilers.
+    pub(crate) names: Vec<u8>,
+}
+
+/// The module with its functions in another order, and without their names.
+pub(crate) fn by_similarity(module: &[u8]) -> Result<Ordered> {
     let invalid = |error: &dyn std::fmt::Display| format!("the module cannot be read: {error}");
     let (imported, bodies) = functions(module).map_err(|error| invalid(&error))?;
     let order = similar_together(&bodies);
@@ -25,10 +33,18 @@ pub(crate) fn by_similarity(module: &[u8]) -> Result<Vec<u8>> {
         }
     }
     let mut written = Module::new();
-    Reordered { order, indices }
+    let mut reordered = Reordered {
+        order,
+        indices,
+        names: BTreeMap::new(),
+    };
+    reordered
         .parse_core_module(&mut written, Parser::new(0), module)
         .map_err(|error| invalid(&error))?;
-    Ok(written.finish())
+    Ok(Ordered {
+        module: written.finish(),
+        names: reordered.name_section(),
+    })
 }
 
 /// The number of imported functions, and the bodies of the others.
@@ -126,6 +142,22 @@ struct Reordered {
     order: Vec<usize>,
     /// The new index of each function, those that are imported included.
     indices: Vec<usize>,
+    /// By the new index.
+    names: BTreeMap<u32, String>,
+}
+
+impl Reordered {
+    fn name_section(&self) -> Vec<u8> {
+        let mut functions = NameMap::new();
+        for (index, name) in &self.names {
+            functions.append(*index, name);
+        }
+        let mut names = NameSection::new();
+        names.functions(&functions);
+        let mut section = Vec::new();
+        names.append_to(&mut section);
+        section
+    }
 }
 
 impl Reencode for Reordered {
@@ -150,6 +182,27 @@ impl Reencode for Reordered {
         Ok(())
     }
 
+    fn parse_custom_section(
+        &mut self,
+        module: &mut Module,
+        section: CustomSectionReader<'_>,
+    ) -> Result<(), Error<Infallible>> {
+        let KnownCustom::Name(parts) = section.as_known() else {
+            return reencode::utils::parse_custom_section(self, module, section);
+        };
+        for part in parts {
+            let Name::Function(names) = part? else {
+                continue;
+            };
+            for name in names {
+                let Naming { index, name } = name?;
+                let index = self.function_index(index)?;
+                self.names.insert(index, without_hash(name).to_owned());
+            }
+        }
+        Ok(())
+    }
+
     fn parse_code_section(
         &mut self,
         code: &mut CodeSection,
@@ -165,9 +218,38 @@ impl Reencode for Reordered {
     }
 }
 
+/// A name without the hash by which the compiler keeps functions of one name apart: it does not compress, and nobody reads it.
+fn without_hash(name: &str) -> &str {
+    const HASH_DIGITS: usize = 16;
+    match name.rsplit_once("::h") {
+        Some((path, hash))
+            if hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit()) =>
+        {
+            path
+        }
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_loses_its_hash_and_nothing_else() {
+        assert_eq!(
+            without_hash("core::fmt::write::h0123456789abcdef"),
+            "core::fmt::write"
+        );
+        for whole in [
+            "core_open",
+            "deskfleet::hash",
+            "a::h0123456789abcdeg",
+            "a::h0123",
+        ] {
+            assert_eq!(without_hash(whole), whole);
+        }
+    }
 
     #[test]
     fn similar_functions_stand_together() {

@@ -9,14 +9,19 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
+use wasm_encoder::{Module, RawSection};
+use wasmparser::{BinaryReaderError, Parser, Payload};
 
-use crate::{Result, order};
+use crate::order::{self, Ordered};
+use crate::toolchain::Compiled;
+use crate::{Result, licences};
 
 /// Replaces the folder `pkg` with the package; returns a phrase with the sizes of the module.
-pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
+pub(crate) fn write(root: &Path, compiled: &Compiled, pkg: &Path) -> Result<String> {
     let wasm = root.join("wasm");
     check_version(&wasm.join("package.json"))?;
-    let (glue, module) = bind(module, names)?;
+    let (glue, Ordered { module, names }) = bind(&compiled.module)?;
+    let licences = licences::of(root, &compiled.manifests)?;
     if pkg.exists() {
         fs::remove_dir_all(pkg).map_err(|error| error_at(pkg, &error))?;
     }
@@ -27,10 +32,12 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         copy(&root.join(name), &pkg.join(name))?;
     }
+    write_file(&pkg.join("THIRD-PARTY-LICENSES"), licences.as_bytes())?;
     let bundle = root.join("server-adapter/console/dist");
     copy_console(&bundle, &pkg.join("console"))?;
     write_file(&pkg.join("glue.js"), glue.as_bytes())?;
     write_file(&pkg.join("deskfleet.wasm"), &module)?;
+    write_file(&pkg.join("deskfleet.names"), &names)?;
     write_file(&pkg.join("module.js"), inlined(&module).as_bytes())?;
     Ok(format!(
         "deskfleet.wasm has {} bytes, {} in gzip -9",
@@ -52,22 +59,25 @@ const UNUSED: &str = "const Request = undefined, Response = undefined;";
 ///
 /// The glue keeps its instance in module-level variables. It is wrapped in a function, so that each engine has an instance and
 /// a crash affects no other.
-fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
+fn bind(module: &Path) -> Result<(String, Ordered)> {
     let failed = |error| {
         format!(
             "cannot generate the glue for {}: {error:#}",
             module.display()
         )
     };
+    let bytes = fs::read(module).map_err(|error| error_at(module, &error))?;
     let mut output = Bindgen::new()
-        .input_path(module)
+        .input_bytes(
+            "deskfleet",
+            without_features(&bytes).map_err(|error| failed(error.into()))?,
+        )
         .out_name("deskfleet")
         .no_modules(true)
         .and_then(|bindgen| {
             bindgen
                 .omit_default_module_path(true)
                 .typescript(false)
-                .remove_name_section(!names)
                 .remove_producers_section(true)
                 .generate_output()
         })
@@ -85,14 +95,25 @@ fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
          export async function instantiate(module) {{\n{UNUSED}\n{glue}\nawait wasm_bindgen({{ module_or_path: module }});\n\
          return wasm_bindgen;\n}}\n"
     );
-    let module = output.wasm_mut().emit_wasm();
-    // The names are listed by the index of their functions.
-    let module = if names {
-        module
-    } else {
-        order::by_similarity(&module)?
-    };
-    Ok((glue, module))
+    let ordered = order::by_similarity(&output.wasm_mut().emit_wasm())?;
+    Ok((glue, ordered))
+}
+
+/// The module without the list of what its compiler may use: by it the glue would keep its objects in a table of the module, which makes it larger.
+fn without_features(module: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
+    let mut written = Module::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload?;
+        if matches!(&payload, Payload::CustomSection(custom) if custom.name() == "target_features")
+        {
+            continue;
+        }
+        if let Some((id, range)) = payload.as_section() {
+            let data = module.get(range).unwrap_or_default();
+            written.section(&RawSection { id, data });
+        }
+    }
+    Ok(written.finish())
 }
 
 /// The module as JavaScript, for hosts that cannot fetch a `.wasm`.

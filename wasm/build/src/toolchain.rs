@@ -1,5 +1,6 @@
 //! Finds, installs and runs the compiler for WebAssembly.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -87,8 +88,8 @@ impl Toolchain {
         Ok(Self { std, version })
     }
 
-    /// Compiles the engine; returns the path of the module.
-    pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<PathBuf> {
+    /// Compiles the engine.
+    pub(crate) fn compile(&self, root: &Path) -> Result<Compiled> {
         // Panic messages name source files: without the folders of this host, every build of the module is the same.
         let mut flags = remap_flags(root)?;
         // Each request with a key hashes one block, so small code matters more than fast code.
@@ -114,9 +115,6 @@ impl Toolchain {
             .arg("--message-format=json-render-diagnostics")
             .env("CARGO_ENCODED_RUSTFLAGS", flags)
             .stderr(Stdio::inherit());
-        if names {
-            cargo.args(["--config", "profile.wasm.strip=false"]);
-        }
         let output = cargo
             .output()
             .map_err(|error| format!("cannot run {}: {error}", cargo.get_program().display()))?;
@@ -124,7 +122,7 @@ impl Toolchain {
             return Err("the engine did not compile; see above".to_owned());
         }
         let messages = String::from_utf8_lossy(&output.stdout);
-        module_of(&messages).ok_or_else(|| "cargo reported no module".to_owned())
+        compiled(&messages).ok_or_else(|| "cargo reported no module".to_owned())
     }
 }
 
@@ -155,19 +153,39 @@ fn remap_flags(root: &Path) -> Result<OsString> {
     Ok(flags)
 }
 
-/// The module among the artifacts that cargo lists, one JSON object a line.
-fn module_of(messages: &str) -> Option<PathBuf> {
+/// What the compiler made.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Compiled {
+    pub(crate) module: PathBuf,
+    /// The manifests of the crates in it.
+    pub(crate) manifests: BTreeSet<PathBuf>,
+}
+
+/// Reads the artifacts that cargo lists, one JSON object a line; those for the host are macros and build scripts.
+fn compiled(messages: &str) -> Option<Compiled> {
+    let (mut module, mut manifests) = (None, BTreeSet::new());
     let artifacts = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let files = artifacts
-        .filter(|message| message.pointer("/target/name") == Some(&"deskfleet_wasm".into()))
-        .filter_map(|message| message.get("filenames").cloned());
-    let names = files.flat_map(|files| files.as_array().cloned().unwrap_or_default());
-    let mut names = names.filter_map(|name| name.as_str().map(PathBuf::from));
-    names.find(|name| {
-        name.extension()
-            .is_some_and(|extension| extension == "wasm")
+    for artifact in artifacts {
+        let files = artifact.get("filenames").and_then(Value::as_array);
+        let files = files.into_iter().flatten().filter_map(Value::as_str);
+        for file in files.map(Path::new) {
+            if file.components().any(|part| part.as_os_str() == TARGET) {
+                let manifest = artifact.get("manifest_path").and_then(Value::as_str);
+                manifests.extend(manifest.map(PathBuf::from));
+            }
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "wasm")
+            {
+                module = Some(file.to_owned());
+            }
+        }
+    }
+    Some(Compiled {
+        module: module?,
+        manifests,
     })
 }
 
@@ -188,15 +206,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn module_path_is_found_in_the_cargo_output() {
-        let messages = r#"{"reason":"compiler-artifact","target":{"name":"redb"},"filenames":["/t/redb.wasm"]}
+    fn module_and_crates_of_the_target_are_found_in_the_cargo_output() {
+        let messages = r#"{"reason":"compiler-artifact","manifest_path":"/r/Cargo.toml","filenames":["/t/wasm32-unknown-unknown/wasm/redb.rlib"]}
 no json
-{"reason":"compiler-artifact","target":{"name":"deskfleet_wasm"},"filenames":["/t/a.rlib","/t/deskfleet_wasm.wasm"]}
+{"reason":"compiler-artifact","manifest_path":"/m/Cargo.toml","filenames":["/t/wasm/macros.so"]}
+{"reason":"compiler-artifact","manifest_path":"/d/Cargo.toml","filenames":["/t/wasm32-unknown-unknown/wasm/deskfleet_wasm.wasm"]}
 {"reason":"build-finished","success":true}"#;
-        assert_eq!(
-            module_of(messages),
-            Some(PathBuf::from("/t/deskfleet_wasm.wasm"))
-        );
-        assert_eq!(module_of("{}"), None);
+        let expected = Compiled {
+            module: "/t/wasm32-unknown-unknown/wasm/deskfleet_wasm.wasm".into(),
+            manifests: ["/d/Cargo.toml", "/r/Cargo.toml"].map(PathBuf::from).into(),
+        };
+        assert_eq!(compiled(messages), Some(expected));
+        assert_eq!(compiled("{}"), None);
     }
 }
