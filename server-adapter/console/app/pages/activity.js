@@ -3,7 +3,7 @@
 import { get } from "../api.js";
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
-import { askBehind } from "../parts/behind.js";
+import { askBehind } from "../asked.js";
 import { HeatMap } from "../parts/heat-map.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { bounds, useRange } from "../parts/range.js";

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { count, decimal } from "../format.js";
-import { askAction } from "../parts/action-dialog.js";
+import { askAction } from "../asked.js";
 import { KINDS } from "../parts/advice-kinds.js";
 import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";

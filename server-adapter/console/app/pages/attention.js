@@ -2,7 +2,7 @@
 
 import { get, host, pages } from "../api.js";
 import { clock, count, day, time } from "../format.js";
-import { askAction } from "../parts/action-dialog.js";
+import { askAction } from "../asked.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { CardLink } from "../parts/links.js";
 import { Loaded, Problem } from "../parts/problem.js";

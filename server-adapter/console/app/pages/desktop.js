@@ -1,6 +1,7 @@
 // One desktop: what it is, how it is, what happened to it, and what can be done about it.
 
 import { get } from "../api.js";
+import { askHold } from "../asked.js";
 import { ago, bytes, decimal, duration, percent, time } from "../format.js";
 import { Bar } from "../parts/bar-chart.js";
 import { ActionMenu } from "../parts/action-menu.js";
@@ -8,7 +9,7 @@ import { CopyButton } from "../parts/copy.js";
 import { Level } from "../parts/level.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
-import { askHold, holds } from "../parts/hold-dialog.js";
+import { holds } from "../parts/hold-dialog.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { State } from "../parts/state.js";

@@ -1,7 +1,7 @@
 // The columns of the table of all desktops.
 
 import { NONE, ago, decimal, duration, look, time } from "../format.js";
-import { ACTIONS } from "../parts/action-dialog.js";
+import { ACTIONS } from "../parts/actions.js";
 import { CpuLine } from "../parts/cpu-line.js";
 import { Level } from "../parts/level.js";
 import { State } from "../parts/state.js";

@@ -8,7 +8,7 @@ import { FleetView, TERMS } from "../fleet-view.js";
 import { Icon } from "../parts/icon.js";
 import { BulkBar } from "../parts/bulk-bar.js";
 import { Popover } from "../parts/popover.js";
-import { openCard } from "../parts/card.js";
+import { openCard } from "../asked.js";
 import { Problem, Warnings } from "../parts/problem.js";
 import { VirtualTable } from "../parts/virtual-table.js";
 import { hiddenColumns } from "../preferences.js";

@@ -1,8 +1,9 @@
 // The litigation holds: which desktops, for which matter, and who placed them.
 
+import { askHold, askRelease } from "../asked.js";
 import { count, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
-import { askHold, askRelease, holds } from "../parts/hold-dialog.js";
+import { holds } from "../parts/hold-dialog.js";
 import { Loaded } from "../parts/problem.js";
 import { useScope } from "../parts/range.js";
 import { Text, visible } from "../parts/text.js";

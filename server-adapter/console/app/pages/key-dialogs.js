@@ -2,7 +2,7 @@
 
 import { host, send } from "../api.js";
 import { ago, time } from "../format.js";
-import { ACTIONS } from "../parts/action-dialog.js";
+import { ACTIONS } from "../parts/actions.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Problem } from "../parts/problem.js";

@@ -1,8 +1,9 @@
 // How long logons took: quantiles over time, by phase, and the slowest.
 
 import { get, request } from "../api.js";
+import { askBehind } from "../asked.js";
 import { duration, time } from "../format.js";
-import { askBehind, spansOf } from "../parts/behind.js";
+import { spansOf } from "../parts/behind.js";
 import { Bar } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { LineChart } from "../parts/line-chart.js";

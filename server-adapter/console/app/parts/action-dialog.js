@@ -1,32 +1,19 @@
 // What is asked before something is done to desktops, what happens, and what came of it.
 
+import { action, running } from "../asked.js";
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
 import { requester } from "../preferences.js";
 import { href } from "../router.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
-import { effect, html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
 import { COMPUTE_TYPES, REMOVAL, grouped, preview, run } from "./action-run.js";
+import { ACTIONS } from "./actions.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
 import { Text } from "./text.js";
 import { Typed } from "./typed.js";
-
-/**
- * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: people who work there are disconnected; `holds`: refused for a desktop on litigation hold.
- * @type {{ name: string, title: string, will: string, danger?: boolean, disconnects?: boolean, holds?: boolean, note: string }[]}
- */
-export const ACTIONS = [
-    { name: "StartWorkSpace", title: "Start", will: "will start", note: "Starts stopped desktops whose running mode is AUTO_STOP or MANUAL." },
-    { name: "RebootWorkSpace", title: "Reboot", will: "will reboot", disconnects: true, note: "Restarts the system. Whoever works there is disconnected." },
-    { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", will: "will reboot on another host", disconnects: true, note: "Moves the desktop to another host and restarts it. Its volumes stay." },
-    { name: "ChangeComputeType", title: "Change type", will: "will change", disconnects: true, note: "Changes the hardware. Whoever works there is disconnected." },
-    { name: "RestoreWorkSpace", title: "Restore", will: "will be restored", danger: true, holds: true, note: "Sets both volumes back to the last snapshot. What was written since is lost." },
-    { name: "RebuildWorkSpace", title: "Rebuild", will: "will be rebuilt", danger: true, holds: true, note: "Makes the root volume anew and sets the user volume back to the last snapshot." },
-    { name: "TerminateWorkSpace", title: "Terminate", will: "will be terminated", danger: true, holds: true, note: "Deletes the desktop and its volumes. This cannot be undone." },
-    { name: "RemoveWorkSpaceDbEntry", title: "Remove record", will: "to be removed from the inventory", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
-];
 
 /** More desktops than this begin in waves of as many, and actions that disconnect people are confirmed by typing how many. */
 const MANY = 25;
@@ -35,31 +22,15 @@ const OPEN_MAX = 20;
 /** Rows of a list that are drawn. */
 const LISTED_MAX = 200;
 
-/** @type {import("../vendor/preact.js").Signal<{ action: string, ids: string[], begun?: () => void } | null>} */
-const asked = signal(null);
-/** Stops what this page has to send still. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
-const running = signal(null);
-
-/** Opens the dialog. @param {string} action such as `RebootWorkSpace` @param {Iterable<string>} ids @param {() => void} [begun] called once it is confirmed */
-export function askAction(action, ids, begun) {
-    if (running.value === null) asked.value = { action, ids: [...ids], begun };
-}
-
 /** While a part is to be sent the dialog stays: its button stops that, and Esc does not do so by mistake. */
 const close = () => {
-    if (running.value === null) asked.value = null;
+    if (running.value === null) action.value = null;
 };
 
-effect(() => {
-    if (session.value !== null) return;
-    running.peek()?.abort();
-    asked.value = null;
-});
-
 export function ActionDialog() {
-    const ask = asked.value;
-    const action = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
-    return html`<${Dialog} open=${ask !== null} wide title=${`${action.title} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${action} ids=${ask.ids} />`}<//>`;
+    const ask = action.value;
+    const chosen = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
+    return html`<${Dialog} open=${ask !== null} wide title=${`${chosen.title} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${chosen} ids=${ask.ids} begun=${ask.begun} />`}<//>`;
 }
 
 /** @param {number} number */
@@ -68,8 +39,8 @@ const desktops = (number) => `${count(number)} ${number === 1 ? "desktop" : "des
 /** @typedef {import("./action-run.js").Outcome} Outcome */
 /** @typedef {{ atOnce: number | null, stopAfterFailures: number | null }} Pace */
 
-/** @param {{ action: typeof ACTIONS[number], ids: string[] }} properties */
-function Steps({ action, ids }) {
+/** @param {{ action: typeof ACTIONS[number], ids: string[], begun?: () => void }} properties */
+function Steps({ action, ids, begun }) {
     const [type, setType] = useState("");
     const [previewed, setPreviewed] = useState(/** @type {Outcome[] | undefined} */ (undefined));
     const [error, setError] = useState(/** @type {unknown} */ (undefined));
@@ -99,7 +70,7 @@ function Steps({ action, ids }) {
         const controller = new AbortController();
         stop.current = controller;
         running.value = controller;
-        asked.value?.begun?.();
+        begun?.();
         setPace(given);
         let told = false;
         await run(action.name, chosen, { requester: requester.value, computeType: type, ...given }, { stop: stop.current.signal, left: left.current.signal }, (now) => {

@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 /** Desktops of a user that are offered: an account for a service may have thousands. */
 const DESKTOPS = 12;
 
-/** @param {{ asked: import("./card.js").Asked }} properties */
+/** @param {{ asked: import("../asked.js").Card }} properties */
 export function DesktopCard({ asked }) {
     const [chosen, choose] = useState("id" in asked ? asked.id : "");
     /** @type {Set<string>} */
@@ -44,7 +44,7 @@ export function DesktopCard({ asked }) {
     }}<//>`;
 }
 
-/** The desktop, and those that its user has besides; or those of a user. @param {import("./card.js").Asked} asked @param {AbortSignal} signal @returns {Promise<WorkspaceRow[]>} */
+/** The desktop, and those that its user has besides; or those of a user. @param {import("../asked.js").Card} asked @param {AbortSignal} signal @returns {Promise<WorkspaceRow[]>} */
 async function desktopsOf(asked, signal) {
     const own = "id" in asked ? (await get("/query/workspaces", { workSpId: asked.id, window: "7d", limit: 1 }, signal)).rows : [];
     const user = "user" in asked ? asked.user : own[0]?.username;

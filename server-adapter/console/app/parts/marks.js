@@ -5,7 +5,7 @@ import { count } from "../format.js";
 import { useResource } from "../resource.js";
 import { may } from "../session.js";
 import { RESULTS, actionTitle } from "./audit-words.js";
-import { ACTIONS } from "./action-dialog.js";
+import { ACTIONS } from "./actions.js";
 import { bounds } from "./range.js";
 
 const READ = 100;

@@ -1,22 +1,19 @@
 // The search over everything: desktops, users, pages, and what can be done, such as `reboot ws-1`.
 
 import { get } from "../api.js";
-import { openCard } from "../parts/card.js";
+import { openCard, palette } from "../asked.js";
 import { Dialog } from "../parts/dialog.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { PAGES } from "../pages/index.js";
 import { follow, href } from "../router.js";
 import { may } from "../session.js";
-import { html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
 import { commands, matches, spoken, verbs } from "./commands.js";
 import { recent, remember } from "./recent.js";
 
 const FOUND_MAX = 8;
 const PAUSE_MS = 120;
-
-/** Whether it is shown. */
-export const palette = signal(false);
 
 export function Palette() {
     return html`<${Dialog} open=${palette.value} title="Search and commands" onClose=${close}><${Search} /><//>`;
