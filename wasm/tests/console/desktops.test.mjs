@@ -204,6 +204,48 @@ consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ pag
     await page.waitForFunction(() => /0 accepted.*12 with an action in progress OperationInProgress/.test(document.querySelector("dialog").textContent));
 }, { troubles: /409/ });
 
+consoleTest("reboot_of_many_says_who_is_active_and_goes_in_waves_that_can_be_stopped", async ({ page, load, report, request, show, fill, passesAxe }) => {
+    const running = { state: "AVAILABLE", runningMode: "ALWAYS_ON" };
+    await load(Array.from({ length: 30 }, (_, index) => desktop(index, running)));
+    const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+    await report(Array.from({ length: 6 }, (_, index) => ({ stats: { instanceId: desktop(index).workSpId, username: desktop(index).username, updatetime: at(index < 3 ? 1 : 120), processorInUse: 5 } })));
+    await show("#/desktops");
+    await rowCount(page, 30);
+    await page.focus(".grid");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    const click = (within, text) => page.evaluate((within, text) => [...document.querySelectorAll(`${within} button`)].find(({ textContent }) => textContent.startsWith(text)).click(), within, text);
+    const says = (text) => page.waitForFunction((text) => document.querySelector("dialog")?.textContent.replace(/\s+/g, " ").includes(text), {}, text);
+    await page.waitForSelector(".bulk");
+    await click(".bulk", "Reboot");
+    await says("3 of 30 are active now.");
+    await page.evaluate(() => [...document.querySelectorAll("dialog details")].forEach((details) => (details.open = true)));
+    const first = await page.$$eval("dialog .outcomes li li", (lines) => lines.slice(0, 4).map(({ textContent }) => textContent.replace(/\s+/g, " ")));
+    for (const [index, line] of first.entries()) assert.equal(/ user\d+ active, 1 min ago/.test(line), index < 3, line);
+    assert.match(first[3], /user\d+/);
+    await passesAxe();
+    // A single click does not disconnect thirty people, nor all of them together.
+    const isDisabled = () => page.$eval("dialog .dialog-actions button:last-child", ({ disabled, textContent }) => [disabled, textContent]);
+    assert.deepEqual(await isDisabled(), [true, "Reboot 30 desktops"]);
+    assert.equal(await page.$eval("dialog input[placeholder=all]", ({ value }) => value), "25");
+    await page.locator("dialog .warning .check input").click();
+    await says("type 27");
+    await fill("dialog input[required]", "Ada");
+    await fill("dialog input[placeholder=all]", "10");
+    await fill("dialog input[autocomplete=off]", "27");
+    assert.deepEqual(await isDisabled(), [false, "Reboot 27 desktops"]);
+    await click("dialog", "Reboot 27");
+    await says("of 27 desktops ended");
+    await click("dialog", "Stop");
+    await says("17 not sent");
+    const { batches } = await request("GET", "/operator/batches");
+    assert.deepEqual(batches.map(({ running, waiting, stopped }) => [running, waiting, stopped]), [[10, 17, "Requested"]]);
+    const { rows } = await request("GET", "/query/workspaces", { query: { state: "REBOOTING", limit: 50 } });
+    assert.deepEqual(rows.filter(({ workSpId }) => workSpId < desktop(3).workSpId), [], "who is active was left out");
+    await says("Send the other 17");
+});
+
 consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ page, load, show, context }) => {
     await load(desktops(MANY));
     await page.evaluate(() => {
