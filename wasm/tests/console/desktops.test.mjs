@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { consoleTest } from "./consoles.mjs";
 
-const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds,asOf";
+const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,directoryId,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds,asOf";
 const MANY = 100_000;
 /** The least length of a task that browsers report as long. */
 const LONG_MS = 50;
@@ -286,3 +286,36 @@ consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ 
     await page.keyboard.press("End");
     await rowHas(page, "ws-099999", "");
 }, { transports: ["server"], browsers: ["chromium"] });
+
+consoleTest("view_is_saved_with_its_filters_and_columns_and_opened_again", async ({ page, load, show, fill, passesAxe }) => {
+    await load([desktop(1, { directoryId: "d-1", state: "ERROR" }), desktop(2, { directoryId: "d-2", state: "ERROR" }), desktop(3, { directoryId: "d-1" })]);
+    await show("#/desktops?state=ERROR&directoryId=d-1&sort=-username");
+    await rowCount(page, 1);
+    const click = (text) => page.evaluate((text) => [...document.querySelectorAll(".head button, .head label")].find(({ textContent }) => textContent.trim().startsWith(text)).click(), text);
+    const heading = (title) => page.waitForFunction((title) => document.querySelector(".grid .heading").textContent.includes(title), {}, title);
+    await click("Columns");
+    await page.waitForSelector(".popover-panel");
+    await click("Directory");
+    await heading("Directory");
+    assert.ok((await shownRows(page))[0].includes("d-1"));
+    await click("Views");
+    await fill("input[name=view]", "Errors of d-1");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector(".popover-panel") === null);
+    await show("#/desktops");
+    await page.evaluate(() => void (localStorage["deskfleet.hiddenColumns"] = "[]"));
+    await page.reload();
+    await show("#/desktops?state=&directoryId=&sort=");
+    await rowCount(page, 3);
+    await click("Views");
+    await page.waitForSelector(".popover-panel");
+    await passesAxe();
+    await click("Errors of d-1");
+    await rowCount(page, 1);
+    const { hash } = await page.evaluate(() => ({ hash: location.hash }));
+    for (const part of ["state=ERROR", "directoryId=d-1", "sort=-username"]) assert.ok(hash.includes(part), hash);
+    await click("Views");
+    await page.waitForSelector(".popover-panel");
+    await page.locator("button[aria-label='Delete the view Errors of d-1']").click();
+    await page.waitForFunction(() => !document.querySelector(".popover-panel").textContent.includes("Errors of d-1"));
+});

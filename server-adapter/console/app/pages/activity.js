@@ -43,7 +43,7 @@ export default function Activity() {
             <label class="compact">Show <select value=${route.value.query.kind ?? "activity"} onChange=${(/** @type {any} */ event) => setQuery({ kind: event.target.value })}>
                 ${Object.entries(KINDS).map(([name, { title }]) => html`<option key=${name} value=${name}>${title}</option>`)}
             </select></label>
-            <span class="note">Hours at UTC${zone}</span>
+            <span class="note">Hours of ${zone === "+00:00" ? "UTC" : `UTC${zone}`}</span>
         </div>
         <${Loaded} of=${heat}>${(/** @type {{ rows: Cell[], warnings: string[] }} */ { rows, warnings }) => html`<${Warnings} warnings=${warnings} /><${Week} rows=${rows} kind=${kind} range=${range} />`}<//>`;
 }

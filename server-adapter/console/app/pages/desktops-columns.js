@@ -57,6 +57,7 @@ export function desktopColumnsOf({ columns }, minute) {
         plain("runningMode", "Running mode", 118),
         plain("computeTypeName", "Compute type", 140),
         plain("region", "Region", 118),
+        plain("directoryId", "Directory", 118),
         part("rootVolume", "Root %"),
         part("userVolume", "User volume %"),
         { name: "uptimeSeconds", title: "Up", width: 96, number: true, show: (row) => figure(row, duration(of("uptimeSeconds", row) === null ? null : of("uptimeSeconds", row) * 1000)) },

@@ -30,7 +30,7 @@ const close = () => {
 export function ActionDialog() {
     const ask = action.value;
     const chosen = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
-    return html`<${Dialog} open=${ask !== null} wide title=${`${chosen.title} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${chosen} ids=${ask.ids} begun=${ask.begun} />`}<//>`;
+    return html`<${Dialog} open=${ask !== null} wide title=${`${chosen.title}${chosen.name === "ChangeComputeType" ? " of" : ""} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${chosen} ids=${ask.ids} begun=${ask.begun} />`}<//>`;
 }
 
 /** @param {number} number */
@@ -118,6 +118,7 @@ function Confirm({ action, previewed, known, begin }) {
     /** @param {SubmitEvent} event */
     const submit = (event) => {
         event.preventDefault();
+        if (chosen.length === 0 || agreed !== wanted) return;
         if (!removes) requester.value = who.trim();
         const number = (/** @type {string} */ text) => (text === "" ? null : Number(text));
         begin(
@@ -125,7 +126,17 @@ function Confirm({ action, previewed, known, begin }) {
             { atOnce: number(atOnce), stopAfterFailures: number(failures) },
         );
     };
-    return html`<form class="action-form" onSubmit=${submit}>
+    const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+    useEffect(() => {
+        const pressed = (/** @type {KeyboardEvent} */ event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) form.current?.requestSubmit();
+        };
+        addEventListener("keydown", pressed);
+        // What must be typed comes next.
+        /** @type {HTMLElement | null | undefined} */ (form.current?.querySelector("[autocomplete=off]"))?.focus();
+        return () => removeEventListener("keydown", pressed);
+    }, []);
+    return html`<form class="action-form" ref=${form} onSubmit=${submit}>
         ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
         ${action.disconnects && offered.length > 0 && html`<${Active} known=${known} active=${active.length} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
@@ -141,7 +152,7 @@ function Confirm({ action, previewed, known, begin }) {
         ${wanted !== "" && html`<${Typed} key=${wanted} word=${wanted} onChange=${(/** @type {boolean} */ is) => setAgreed(is ? wanted : "")} />`}
         <div class="dialog-actions">
             <button type="button" onClick=${close}>Cancel</button>
-            <button class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted}>${action.title} ${desktops(chosen.length)}</button>
+            <button title="Ctrl Enter" class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted}>${action.title} ${desktops(chosen.length)}</button>
         </div>
     </form>`;
 }
@@ -198,9 +209,9 @@ function Groups({ action, outcomes, future = false }) {
 const activeFirst = (rows) => [...rows.filter(({ active }) => active), ...rows.filter(({ active }) => !active)];
 
 /** @param {Outcome} properties */
-function Line({ workSpaceId, user, active, seen, message }) {
+function Line({ workSpaceId, user, type, active, seen, message }) {
     return html`<li>
         <${Text} text=${workSpaceId} /> ${user && html`<b><${Text} text=${user} /></b> `}${active && html`<span class="tag">active, ${ago(seen, Date.now())}</span> `}
-        ${message && html`<span class="note"><${Text} text=${message} /></span>`}
+        ${message && html`<span class="note"><${Text} text=${message} />${type && html`, now <${Text} text=${type} />`}</span>`}
     </li>`;
 }

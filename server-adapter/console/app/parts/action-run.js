@@ -23,8 +23,8 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 
 /**
  * `outcome` is a result of the audit, `Waiting` for its turn, or `NotSent`.
- * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `active`: it reported in the last {@link ACTIVE_MINUTES} minutes, at `seen`.
- * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, active?: boolean, seen?: string | null }} Outcome
+ * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `active`: it reported in the last {@link ACTIVE_MINUTES} minutes, at `seen`.
+ * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, type?: string | null, active?: boolean, seen?: string | null }} Outcome
  */
 
 /** @type {Record<string, [tone: string, glyph: string, text: string]>} */
@@ -89,12 +89,12 @@ export async function addPeople(outcomes, signal) {
     if (byId.size > IDS_MAX) queries.push({ lastSeen: `ge.-${ACTIVE_MINUTES}m` });
     else for (let from = 0; from < ids.length; from += IDS_PER_REQUEST) queries.push({ workSpId: ids.slice(from, from + IDS_PER_REQUEST) });
     for (const query of queries) {
-        for await (const { columns, at } of pages("/query/workspaces", { ...query, fields: "workSpId,username,lastSeen", format: "columns", limit: 5000 }, signal)) {
+        for await (const { columns, at } of pages("/query/workspaces", { ...query, fields: "workSpId,username,lastSeen,computeTypeName", format: "columns", limit: 5000 }, signal)) {
             const since = Date.parse(at) - ACTIVE_MINUTES * 60_000;
             for (const [index, id] of columns.workSpId.entries()) {
                 const outcome = byId.get(id);
                 const seen = columns.lastSeen[index];
-                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], seen, active: seen !== null && Date.parse(seen) >= since });
+                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], type: columns.computeTypeName[index], seen, active: seen !== null && Date.parse(seen) >= since });
             }
         }
     }

@@ -1,7 +1,7 @@
 // What the help desk asks first of a desktop: how it is, how the last logon went, what happened last, what can be done.
 
 import { get, pages } from "../api.js";
-import { NONE, ago, duration, time } from "../format.js";
+import { DAY_MS, NONE, ago, duration, time } from "../format.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
 import { html, useState } from "../vendor/preact.js";
@@ -17,6 +17,7 @@ import { Loaded } from "./problem.js";
 import { State } from "./state.js";
 import { firstOf, namesOf } from "./story.js";
 import { Text } from "./text.js";
+import { Who } from "./who.js";
 import { KINDS, isRefused } from "./timeline.js";
 
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow @typedef {import("./states.js").TimelineRow} TimelineRow */
@@ -24,7 +25,6 @@ import { KINDS, isRefused } from "./timeline.js";
 const EVERY_MS = 15_000;
 const EVENTS = 5;
 const LOGON_DAYS = 28;
-const DAY_MS = 86_400_000;
 /** Desktops of a user that are offered: an account for a service may have thousands. */
 const DESKTOPS = 12;
 
@@ -112,7 +112,7 @@ async function lastEvents(id, signal) {
 function Hold({ hold: { matter, placedBy, placedAt } }) {
     return html`<section class="hold" aria-label="Litigation hold">
         <p><span class="state care"><span class="glyph" aria-hidden="true">▣</span><b>On litigation hold</b></span> <${Text} text=${matter} /></p>
-        <p class="note">Placed by <${Text} text=${placedBy} /> on ${time(placedAt)}</p>
+        <p class="note">Placed by <${Who} name=${placedBy} /> on ${time(placedAt)}</p>
     </section>`;
 }
 

@@ -10,6 +10,7 @@ import { Outcomes, forEach } from "./bulk.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
 import { Text } from "./text.js";
+import { Who } from "./who.js";
 
 /** @typedef {{ workSpId: string, computerName: string | null, username: string | null, matter: string, reason: string | null, placedBy: string, placedAt: string }} HoldRow */
 
@@ -149,7 +150,7 @@ function Names({ ids }) {
 /** Who placed which hold. @param {{ rows: HoldRow[] }} properties */
 function Holds({ rows }) {
     return html`<ul class="hold-list">
-        ${rows.slice(0, SHOWN).map((row) => html`<li key=${row.workSpId}><b><${Text} text=${row.workSpId} /></b> <${Text} text=${row.matter} />${row.reason && html` (<${Text} text=${row.reason} />)`} <span class="note">placed by <${Text} text=${row.placedBy} /> on ${time(row.placedAt)}</span></li>`)}
+        ${rows.slice(0, SHOWN).map((row) => html`<li key=${row.workSpId}><b><${Text} text=${row.workSpId} /></b> <${Text} text=${row.matter} />${row.reason && html` (<${Text} text=${row.reason} />)`} <span class="note">placed by <${Who} name=${row.placedBy} /> on ${time(row.placedAt)}</span></li>`)}
         ${rows.length > SHOWN && html`<li class="note">and ${rows.length - SHOWN} more</li>`}
     </ul>`;
 }

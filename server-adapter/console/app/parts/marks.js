@@ -46,7 +46,7 @@ export function useMarks(range) {
         async (signal) => {
             const [from, to] = bounds(range);
             /** @type {Row[]} */
-            const rows = may("admin")
+            const rows = may("audit")
                 ? (await get("/operator/audit", { from: new Date(from).toISOString(), to: range.to, limit: READ }, signal)).activities
                 : await get("/api/Information/GetAdminActivity", { numberOfActivities: READ }, signal);
             return marksOf(rows.filter(({ activityTime }) => Date.parse(activityTime) >= from && Date.parse(activityTime) < to));

@@ -15,6 +15,7 @@ const KEYS = [
     ["Shift ↑ ↓, Ctrl A", "Select several rows, or all"],
     ["Enter", "Open a row"],
     ["Shift Enter, double click", "Show the card of a desktop"],
+    ["Ctrl Enter", "Confirm an action"],
     ["Esc", "Close, or clear the selection"],
 ];
 

@@ -6,7 +6,7 @@ import { time } from "../format.js";
 import { Dialog } from "../parts/dialog.js";
 import { Text } from "../parts/text.js";
 import { requester } from "../preferences.js";
-import { session } from "../session.js";
+import { session, signOut } from "../session.js";
 import { html } from "../vendor/preact.js";
 
 const close = () => void (person.value = false);
@@ -31,6 +31,6 @@ function Form() {
             <dt>Permissions</dt><dd>${scopes.join(", ")}${actions !== null && `; actions: ${actions.length}`}</dd>
             <dt>Session ends</dt><dd>${expires === null ? "at sign-out" : time(expires)}</dd>
         </dl>
-        <div class="dialog-actions"><button type="button" onClick=${close}>Cancel</button><button class="primary">Save</button></div>
+        <div class="dialog-actions">${host().kind === "server" && html`<button type="button" class="to-start" onClick=${() => (close(), signOut())}>Sign out</button>`}<button type="button" onClick=${close}>Cancel</button><button class="primary">Save</button></div>
     </form>`;
 }

@@ -33,7 +33,7 @@ export function Shell() {
             <button type="button" class="quiet menu-button" aria-expanded=${menu} aria-controls="menu" onClick=${() => setMenu(!menu)}>☰ <span class="hidden">Menu</span></button>
             <a class="brand" href=${href("overview")}><img src="app/icon.svg" alt="" width="22" height="22" /> deskfleet</a>
             <span class="place">${host().place}</span>
-            <${LiveState} />
+            ${may("read") && html`<${LiveState} />`}
             ${host().kind === "server" && html`<${Simulated} />`}
             <${Context} />
             <button type="button" class="find" onClick=${() => (palette.value = true)}>Search <kbd>Ctrl K</kbd></button>
@@ -135,10 +135,16 @@ function Content({ page }) {
         another = true;
     }, [page]);
     if (page === undefined) return html`<h1>There is no such page</h1><p><a href=${href("overview")}>To the overview</a></p>`;
-    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">This key lacks the permission <code>${page.scope}</code>.</p>`;
+    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">This key lacks the permission <code>${page.scope}</code>.</p><${Allowed} />`;
     const error = failed ?? missing;
     if (error) return html`<h1>${page.title}</h1><${Failure} error=${error} retry=${() => (missing ? location.reload() : retry())} />`;
     return loaded === undefined ? html`<${Skeleton} />` : html`<${loaded.page} />`;
+}
+
+/** What this key may open instead. */
+function Allowed() {
+    const pages = PAGES.filter(({ group, scope }) => group !== "" && may(scope));
+    return html`<p>It may open: ${pages.map(({ name, title }, index) => html`${index > 0 && ", "}<a key=${name} href=${href(name)}>${title}</a>`)}.</p>`;
 }
 
 /** @param {{ error: Error, retry: () => void }} properties */
