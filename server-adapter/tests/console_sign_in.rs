@@ -8,7 +8,7 @@ use crate::client::{Answer, Client};
 use crate::schema;
 use deskfleet::{AuditQuery, Clock, Engine, NewKey, Scope, Timestamp};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const PATH: &str = "/console/session";
 const START: i64 = 1_795_000_000;
@@ -126,6 +126,23 @@ fn code_is_exchanged_once_for_an_admin_key_of_twelve_hours() {
     assert_eq!(row["detail"], *name);
     served.after(12 * 60 * 60);
     assert_eq!(client.ask("GET", "/operator/keys", &key).status, 401);
+}
+
+#[test]
+fn name_of_the_key_says_who_signed_in() {
+    for (who, prefix) in [
+        (json!("Ada, Firefox on Linux"), "Ada, Firefox on Linux, ".to_owned()),
+        (json!("  "), String::new()),
+        (Value::Null, String::new()),
+        (json!("é".repeat(300)), format!("{}, ", "é".repeat(200))),
+    ] {
+        let served = Served::new(ServerOptions::default());
+        let body = json!({ "code": served.code(), "who": who }).to_string();
+        let answer = served.client().post(PATH, "", &body);
+        assert_eq!(answer.status, 201, "{who}");
+        let name = format!("{prefix}console {}", served.clock.now());
+        assert_eq!(answer.json()["name"], *name);
+    }
 }
 
 #[test]

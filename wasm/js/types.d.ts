@@ -1710,6 +1710,8 @@ export interface WorkspaceRow {
     computeTypeName: string | null;
     /** Cloud region. */
     region: string | null;
+    /** Directory of its user. */
+    directoryId: string | null;
     /** Whether it is on litigation hold. */
     onHold: boolean;
     /** The action that runs, for example `RebootWorkSpace`; null where none does. */

@@ -36,17 +36,17 @@ const SURNAMES =
     "abara almeida berg castillo chen dubois eriksen fischer garcia haddad hansen ito ivanova jansen kaya kim kowalski larsen lopez martin meyer mori murphy nguyen novak okafor oliveira patel petrov quinn rossi santos sato schmidt silva singh tanaka virtanen weber yilmaz".split(
         " ",
     );
-const STATES = ["UNHEALTHY", "UNHEALTHY", "UNHEALTHY", "IMPAIRED", "ERROR", "ERROR", "MAINTENANCE", "SUSPENDED", "TERMINATED", "PENDING"];
-/** @type {[string, number][]} */
+const STATES = ["UNHEALTHY", "UNHEALTHY", "UNHEALTHY", "IMPAIRED", "ERROR", "ERROR", "MAINTENANCE", "SUSPENDED", "SUSPENDED", "PENDING"];
+/** Name, how many of each run, on how many desktops in a hundred, the most load in percent, the usual memory of all in MiB. @type {[string, number, number, number, number][]} */
 const PROCESSES = [
-    ["msedge.exe", 14],
-    ["OUTLOOK.EXE", 1],
-    ["ms-teams.exe", 6],
-    ["EXCEL.EXE", 2],
-    ["explorer.exe", 1],
-    ["svchost.exe", 71],
-    ["MsMpEng.exe", 1],
-    ["acrobat.exe", 2],
+    ["msedge.exe", 14, 96, 22, 1100],
+    ["OUTLOOK.EXE", 1, 88, 8, 310],
+    ["ms-teams.exe", 6, 71, 18, 860],
+    ["EXCEL.EXE", 2, 54, 26, 240],
+    ["explorer.exe", 1, 100, 4, 130],
+    ["svchost.exe", 71, 100, 6, 620],
+    ["MsMpEng.exe", 1, 100, 31, 210],
+    ["acrobat.exe", 2, 29, 12, 190],
 ];
 
 /** Repeatable randomness (SplitMix, 32 bits). @param {number} seed */
@@ -135,6 +135,7 @@ function week(desktop, end, dice) {
         const acts = [[on, "Logon"], [lunch, "Lock"], [back, "Unlock"], [off, dice.pick(["Logoff", "Disconnect", "Disconnect"])]];
         for (const [time, activity] of acts) add("activity", "activityTime", time, { activity, tenantId: "contoso" });
     }
+    const programs = PROCESSES.filter(([, , share]) => dice.between(1, 100) <= share);
     const alwaysOn = workspace.runningMode === "ALWAYS_ON";
     const started = start - DAY * dice.between(1, 20);
     const phase = dice.between(0, 899_000);
@@ -171,11 +172,11 @@ function week(desktop, end, dice) {
             tenantId: "contoso",
         });
         if (session !== undefined && look % 8 === 0) {
-            const processes = PROCESSES.map(([processName, processCount]) => ({
+            const processes = programs.map(([processName, processCount, , load, memory]) => ({
                 processName,
                 processCount,
-                processorUsage: dice.between(0, 900) / 100,
-                memoryUsage: processCount * dice.between(20, 90) * 2 ** 20,
+                processorUsage: dice.between(0, load * 100) / 100 / dice.between(1, 6),
+                memoryUsage: Math.round((memory * dice.around(60, 140)) / 100) * 2 ** 20,
                 username: workspace.username,
             }));
             add("processes", "createdDate", time, { processes });

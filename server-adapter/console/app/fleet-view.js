@@ -8,7 +8,7 @@ import { folded } from "./columns.js";
 /** Figures that stand at the newest statistics. */
 const CURRENT = /** @type {const} */ (["cpu", "memory", "rootVolume", "userVolume", "uptimeSeconds"]);
 /** Fields that are filtered as the interface does: `A`, `in.A,B` or `ne.A`, without case. */
-const NAMES = /** @type {const} */ (["state", "region", "runningMode", "computeTypeName", "onHold"]);
+const NAMES = /** @type {const} */ (["state", "region", "directoryId", "runningMode", "computeTypeName", "onHold"]);
 const TEXTS = /** @type {const} */ (["workSpId", "username"]);
 /** Fields that are filtered by bounds, such as `gt.80`, `lt.-1h` or `null`. */
 const MEASURES = /** @type {const} */ (["lastSeen", "asOf", ...CURRENT]);
@@ -51,8 +51,6 @@ export class FleetView {
     /** @type {Order} */
     #order = () => 0;
     #sort = "";
-    /** @type {ReadonlySet<string> | undefined} */
-    #within;
 
     /** @param {import("./fleet.js").Fleet} fleet */
     constructor(fleet) {
@@ -63,11 +61,9 @@ export class FleetView {
      * Filters and sorts all.
      * @param {Record<string, string | undefined>} wanted `q` and the terms
      * @param {string} sort a field, with `-` before it for the greatest first
-     * @param {ReadonlySet<string>} [within] the only ids that are wanted
      */
-    set(wanted, sort, within) {
+    set(wanted, sort) {
         this.#wanted = wanted;
-        this.#within = within;
         this.#sort = sort;
         this.#orderNow();
         const accepted = this.#accepted();
@@ -112,7 +108,7 @@ export class FleetView {
         const counts = new Uint32Array(names.length);
         for (let row = 0; row < rows; row++) {
             if (ids[row] === null || !others.every(({ numbers, wanted }) => wanted[numbers[row]])) continue;
-            if (!tests.every((test) => test(row)) || this.#within?.has(/** @type {string} */ (ids[row])) === false) continue;
+            if (!tests.every((test) => test(row))) continue;
             if (part !== "" && !texts.some((column) => column[row].includes(part))) continue;
             counts[numbers[row]]++;
             if (state === undefined || state.wanted[numbers[row]]) accepted[row] = 1;

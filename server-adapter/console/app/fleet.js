@@ -24,6 +24,7 @@ const newColumns = () => ({
     runningMode: new Names(),
     computeTypeName: new Names(),
     region: new Names(),
+    directoryId: new Names(),
     onHold: new Names(),
     transition: new Names(),
     lastSeen: new Times(),

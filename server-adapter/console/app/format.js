@@ -2,6 +2,8 @@
 
 import { utc } from "./preferences.js";
 
+export const DAY_MS = 86_400_000;
+
 /** What stands where nothing is known. */
 export const NONE = "–";
 

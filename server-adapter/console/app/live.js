@@ -2,7 +2,7 @@
 // connections of HTTP/1.1 to one place.
 
 import { eventsAfter, get } from "./api.js";
-import { session } from "./session.js";
+import { may, session } from "./session.js";
 import { effect, signal } from "./vendor/preact.js";
 
 /** @typedef {import("./transport/server.js").FleetEvent} FleetEvent */
@@ -45,7 +45,7 @@ export function follow() {
     effect(() => {
         following?.abort();
         following = undefined;
-        if (session.value === null) return;
+        if (session.value === null || !may("read")) return;
         following = new AbortController();
         void share(following.signal);
     });

@@ -5,7 +5,7 @@ import { follow } from "./live.js";
 import { PAGES } from "./pages/index.js";
 import { route } from "./router.js";
 import { refused, session, start } from "./session.js";
-import { Shell } from "./shell/shell.js";
+import { Shell, dialogs } from "./shell/shell.js";
 import { SignIn } from "./shell/sign-in.js";
 import { html, render } from "./vendor/preact.js";
 
@@ -33,13 +33,13 @@ export async function run(connect) {
         follow();
         root.replaceChildren();
         render(html`<${App} />`, root);
-        setTimeout(() => void load(PAGES), OTHERS_AFTER_MS);
+        setTimeout(() => void load([{ load: dialogs }, ...PAGES]), OTHERS_AFTER_MS);
     } catch (error) {
         root.replaceChildren(`The console cannot start: ${error instanceof Error ? error.message : error}`);
     }
 }
 
-/** Loads pages one after another, so that they open also when the server is gone by then. @param {import("./pages/index.js").Page[]} pages */
+/** Loads pages one after another, so that they open also when the server is gone by then. @param {{ load: () => Promise<unknown> }[]} pages */
 async function load(pages) {
     for (const page of pages) {
         // A page that cannot be loaded is tried again when it is opened.

@@ -32,7 +32,11 @@ export const requester = kept("requester", "");
 /** Whether times are shown in UTC and not in this browser's zone. */
 export const utc = kept("utc", false);
 /** Columns of the desktops that are not shown: by default those that do not fit into 1440 pixels. */
-export const hiddenColumns = kept("hiddenColumns", ["onHold", "runningMode", "computeTypeName", "region", "rootVolume", "userVolume", "uptimeSeconds"]);
+export const hiddenColumns = kept("hiddenColumns", ["onHold", "runningMode", "computeTypeName", "region", "directoryId", "rootVolume", "userVolume", "uptimeSeconds"]);
+
+/** @typedef {{ name: string, query: Record<string, string>, hidden: string[] }} View */
+/** Views of the desktops that were saved. */
+export const views = kept("views", /** @type {View[]} */ ([]));
 
 effect(() => {
     document.documentElement.dataset.theme = theme.value;

@@ -3,6 +3,7 @@
 import { ApiError, host, request, useKey } from "./api.js";
 import { browserName, sessionName } from "./parts/sessions.js";
 import { TASKS } from "./parts/tasks.js";
+import { requester } from "./preferences.js";
 import { signal } from "./vendor/preact.js";
 
 /** Of the fleet at this address: another path may be another fleet. */
@@ -20,10 +21,10 @@ export const session = signal(null);
 export const signInNote = signal({ text: "", problem: true });
 const note = (/** @type {string} */ text, problem = true) => void (signInNote.value = { text, problem });
 
-/** Whether the key has a scope; `admin` includes `read`, `act` and `audit`. @param {string} scope */
-export function may(scope) {
+/** Whether the key has one of the scopes; `admin` includes `read`, `act` and `audit`. @param {string} any separated by spaces */
+export function may(any) {
     const scopes = session.value?.scopes ?? [];
-    return scopes.includes(scope) || (scopes.includes("admin") && scope !== "ingest");
+    return any.split(" ").some((scope) => scopes.includes(scope) || (scopes.includes("admin") && scope !== "ingest"));
 }
 
 /** Whether the key may start an action. @param {string} action */
@@ -72,7 +73,7 @@ async function borrowed() {
 /** Exchanges the code of a link for a key. One that is not accepted leaves a session of this tab as it is. @param {string} code */
 async function signedInBy(code) {
     try {
-        const response = await request("POST", "/console/session", { json: { code }, key: "" });
+        const response = await request("POST", "/console/session", { json: { code, who: [requester.value, browserName(navigator.userAgent)].filter(Boolean).join(", ") }, key: "" });
         await adopt((await response.json()).key, true);
         return true;
     } catch (error) {

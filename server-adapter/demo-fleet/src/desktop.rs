@@ -13,6 +13,8 @@ pub enum Habit {
     Overloaded,
     /// Its user never logs on.
     Unused,
+    /// Half of it would do.
+    Idle,
 }
 
 /// One desktop and the traits of its days.
@@ -110,6 +112,7 @@ impl Desktop {
             habit: match random.between(1, 100) {
                 1..=5 => Habit::Overloaded,
                 6..=10 => Habit::Unused,
+                11..=30 if processors >= 4 => Habit::Idle,
                 _ => Habit::Normal,
             },
             number: key,
@@ -167,8 +170,7 @@ fn state(running_mode: &str, random: &mut Random) -> &'static str {
         3 => "IMPAIRED",
         4..=5 => "ERROR",
         6 => "MAINTENANCE",
-        7 => "SUSPENDED",
-        8 => "TERMINATED",
+        7..=8 => "SUSPENDED",
         9 => "PENDING",
         10..=39 if running_mode == "AUTO_STOP" => "STOPPED",
         _ => "AVAILABLE",

@@ -13,20 +13,25 @@ const DAY: i64 = 86_400;
 const GIB: i64 = 1 << 30;
 const MIB: i64 = 1 << 20;
 const TENANT: &str = "contoso";
-/// Marks the random numbers of samples, boots and startups.
+/// Marks the random numbers of samples, boots, startups and programs.
 const SAMPLES: i64 = 1;
 const BOOTS: i64 = 2;
 const LOGONS: i64 = 3;
-/// Names of processes and how many of each run.
-const PROCESSES: [(&str, i32); 8] = [
-    ("msedge.exe", 14),
-    ("OUTLOOK.EXE", 1),
-    ("ms-teams.exe", 6),
-    ("EXCEL.EXE", 2),
-    ("explorer.exe", 1),
-    ("svchost.exe", 71),
-    ("MsMpEng.exe", 1),
-    ("acrobat.exe", 2),
+const PROGRAMS: i64 = 4;
+/// Name, how many of each run, on how many desktops in a hundred, the most load in percent, and the usual memory of all in MiB.
+const PROCESSES: [(&str, i32, i32, i32, i32); 12] = [
+    ("msedge.exe", 14, 96, 22, 1100),
+    ("OUTLOOK.EXE", 1, 88, 8, 310),
+    ("ms-teams.exe", 6, 71, 18, 860),
+    ("EXCEL.EXE", 2, 54, 26, 240),
+    ("WINWORD.EXE", 1, 37, 9, 180),
+    ("explorer.exe", 1, 100, 4, 130),
+    ("svchost.exe", 71, 100, 6, 620),
+    ("MsMpEng.exe", 1, 100, 31, 210),
+    ("acrobat.exe", 2, 29, 12, 190),
+    ("SAPgui.exe", 1, 18, 7, 150),
+    ("powershell.exe", 1, 12, 35, 90),
+    ("zoom.exe", 2, 9, 24, 340),
 ];
 
 /// How often an agent measures.
@@ -236,6 +241,10 @@ impl Desktop {
             Use::Work if self.habit == Habit::Overloaded => {
                 (random.around(82, 100), random.around(88, 98), 900)
             }
+            // A large one of which half would do.
+            Use::Work if self.habit == Habit::Idle => {
+                (random.around(1, 18), random.around(18, 36), 120)
+            }
             Use::Work => (random.around(2, 58), random.around(42, 80), 400),
         };
         let physical = i64::from(self.memory_gib) * GIB;
@@ -268,17 +277,21 @@ impl Desktop {
         record
     }
 
+    /// What runs, the same programs on a desktop each time.
     fn processes(&self, random: &mut Random) -> Value {
-        let items = PROCESSES.map(|(name, count)| {
+        let installed = &mut Random::for_numbers(self.seed, &[self.number, PROGRAMS]);
+        let runs = PROCESSES.map(|process| installed.between(1, 100) <= process.2);
+        let items = PROCESSES.into_iter().zip(runs).filter(|(_, runs)| *runs);
+        let items = items.map(|((name, count, _, load, memory), _)| {
             json!({
                 "processName": name,
-                "processorUsage": random.decimal(9),
-                "memoryUsage": i64::from(count) * i64::from(random.between(20, 90)) * MIB,
+                "processorUsage": random.decimal(load) / f64::from(random.between(1, 6)),
+                "memoryUsage": i64::from(random.around(memory * 6 / 10, memory * 14 / 10)) * MIB,
                 "processCount": count,
                 "username": self.username,
             })
         });
-        json!({ "processes": items })
+        json!({ "processes": items.collect::<Vec<_>>() })
     }
 }
 

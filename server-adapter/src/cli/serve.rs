@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use deskfleet::{
-    Action, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery, error_chain,
+    Action, Config, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery, error_chain,
 };
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
@@ -33,6 +33,15 @@ use super::start_keys::{self, KeyPlace};
 use super::store;
 use super::systemd;
 
+/// What the desktops of the demo fleet cost where the settings have no prices: sums of money like those of a price list.
+const DEMO_PRICES: [&str; 6] = [
+    "VALUE 25 7.25 0.22",
+    "STANDARD 35 9.75 0.30",
+    "PERFORMANCE 60 12.75 0.57",
+    "POWER 78 19.00 0.68",
+    "POWERPRO 140 19.00 1.53",
+    "GRAPHICS_G4DN 735 22.00 1.75",
+];
 /// Everyone who tries the demo sees the same fleet.
 const DEMO_SEED: u64 = 20_261_120;
 /// Open files beside the connections: the store, the listener, the standard ones, the runtimes', the places kept for `/livez`.
@@ -189,7 +198,11 @@ fn open(
     backups: Option<&Backups>,
 ) -> Result<Opened, Failure> {
     let clock = DemoClock::default();
-    let builder = || builder(settings, &clock, metrics, backups.cloned());
+    let mut config = settings.engine.clone();
+    if args.demo && config.cost.prices.is_empty() {
+        config.cost.prices = DEMO_PRICES.map(str::to_owned).to_vec();
+    }
+    let builder = || builder(settings, &config, &clock, metrics, backups.cloned());
     let file = settings.data.as_deref();
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&settings.cluster, metrics.clone())? {
@@ -212,6 +225,7 @@ fn open(
 
 fn builder(
     settings: &Settings,
+    config: &Config,
     clock: &DemoClock,
     metrics: &Metrics,
     backups: Option<Backups>,
@@ -224,7 +238,7 @@ fn builder(
             let state = backups.as_ref().map(Backups::state);
             observed.conditions(state.as_ref(), every)
         })
-        .config(settings.engine.clone())
+        .config(config.clone())
         .random(getrandom::fill)
         .clock(clock.clone())
         .observer(move |event: &Event<'_>| {

@@ -85,11 +85,11 @@ fn idle() -> Case {
     );
     let case = samples(case, ("ws-2", ""), (3, 8..10), (50, 50));
     samples(case, ("WS-3", "asmith"), (1, 8..10), (50, 50))
-        .call(get("?q=ws-1").gives_json(rows(&[r#"{"workSpId":"ws-1","username":"jdoe","advice":"idle","hours":null,"limitHours":85,"evidence":"It never reported.","estimate":true,"savingPerMonth":null}"#])))
+        .call(get("?q=ws-1").gives_json(rows(&[r#"{"workSpId":"ws-1","username":"jdoe","advice":"idle","hours":null,"limitHours":85,"evidence":"No telemetry.","estimate":true,"savingPerMonth":null}"#])))
         .call(get("?fields=workSpId,hours,limitHours,evidence").gives_json(rows(&[
-            r#"{"workSpId":"ws-1","hours":null,"limitHours":85,"evidence":"It never reported."}"#,
+            r#"{"workSpId":"ws-1","hours":null,"limitHours":85,"evidence":"No telemetry."}"#,
             r#"{"workSpId":"ws-2","hours":0,"limitHours":null,"evidence":"It reported on 3 days, and no record named a user."}"#,
-            r#"{"workSpId":"ws-5","hours":null,"limitHours":85,"evidence":"It never reported."}"#,
+            r#"{"workSpId":"ws-5","hours":null,"limitHours":85,"evidence":"No telemetry."}"#,
         ])))
         .call(get("?workSpId=in.ws-2,ws-1,ws-3&fields=workSpId").gives_json(rows(&[r#"{"workSpId":"ws-1"}"#, r#"{"workSpId":"ws-2"}"#])))
         .call(get("?from=2026-11-19T00:00:00Z&to=2026-11-20T00:00:00Z&fields=evidence&q=ws-3").gives_json(
@@ -255,9 +255,9 @@ fn instances() -> Case {
     let case = samples(case, ("PC-2", "jdoe"), (1, 8..9), (50, 50));
     samples(case, ("ws-1", ""), (2, 8..9), (50, 50)).call(
         get("?fields=workSpId,evidence").gives_json(rows(&[
-            r#"{"workSpId":"ws-2","evidence":"It never reported."}"#,
-            r#"{"workSpId":"ws-3","evidence":"It never reported."}"#,
-            r#"{"workSpId":"ws-4","evidence":"It never reported."}"#,
+            r#"{"workSpId":"ws-2","evidence":"No telemetry."}"#,
+            r#"{"workSpId":"ws-3","evidence":"No telemetry."}"#,
+            r#"{"workSpId":"ws-4","evidence":"No telemetry."}"#,
         ])),
     )
 }

@@ -23,7 +23,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-const NAMES: &str = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,\
+const NAMES: &str = "workSpId,computerName,username,state,runningMode,computeTypeName,region,directoryId,onHold,transition,lastSeen,cpu,memory,rootVolume,\
     userVolume,uptimeSeconds,cpuAvg,cpuP95,memoryP95,healthScore,clockAheadSeconds,asOf";
 
 fn get(query: &str) -> Call {
@@ -50,8 +50,8 @@ fn ids(query: &str) -> Call {
 }
 
 fn rows() -> Case {
-    let known = r#""workSpId":"ws-1","computerName":"WSAMZN-4F7Q2L9A","username":"jdoe","state":"REBOOTING","runningMode":"AUTO_STOP","computeTypeName":"STANDARD","region":"eu-central-1","onHold":true,"transition":"RebootWorkSpace""#;
-    let bare = r#""workSpId":"ws-2","computerName":null,"username":null,"state":null,"runningMode":null,"computeTypeName":null,"region":null,"onHold":false,"transition":null"#;
+    let known = r#""workSpId":"ws-1","computerName":"WSAMZN-4F7Q2L9A","username":"jdoe","state":"REBOOTING","runningMode":"AUTO_STOP","computeTypeName":"STANDARD","region":"eu-central-1","directoryId":"d-9067012345","onHold":true,"transition":"RebootWorkSpace""#;
+    let bare = r#""workSpId":"ws-2","computerName":null,"username":null,"state":null,"runningMode":null,"computeTypeName":null,"region":null,"directoryId":null,"onHold":false,"transition":null"#;
     let telemetry = r#""lastSeen":null,"cpu":null,"memory":null,"rootVolume":null,"userVolume":null,"uptimeSeconds":null,"cpuAvg":null,"cpuP95":null,"memoryP95":null,"healthScore":null,"clockAheadSeconds":null,"asOf":null"#;
     let second = Workspace {
         id: "ws-2".to_owned(),

@@ -43,6 +43,14 @@ pub(super) fn schemas() -> [(&'static str, Value); 3] {
         "type": "string",
         "description": "The code: what is after `#code=` in the link, 43 characters of base64url.",
     });
+    let mut sign_in = object(
+        "The code of a link to the console, and who signs in.",
+        json!({"code": code, "who": {
+            "type": ["string", "null"],
+            "description": "Who signs in, and in which browser; of more than 200 characters the first are taken.",
+        }}),
+    );
+    sign_in["required"] = json!(["code"]);
     let backup = json!({
         "file": {"type": "string", "description": "The name of the file in the folder for backups."},
         "bytes": {"type": "integer", "format": "int64", "description": "The length of the file, in bytes."},
@@ -58,10 +66,7 @@ pub(super) fn schemas() -> [(&'static str, Value); 3] {
         },
     });
     [
-        (
-            "SignIn",
-            object("The code of a link to the console.", json!({"code": code})),
-        ),
+        ("SignIn", sign_in),
         ("Backup", object("A complete copy of the store.", backup)),
         ("BackupList", object("The copies of the store.", list)),
     ]

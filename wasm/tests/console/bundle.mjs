@@ -10,17 +10,13 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { CONSOLE } from "./serve.mjs";
+import { compiled } from "./templates.mjs";
+import { VENDORED, vendored } from "./vendor.mjs";
 
 export const DIST = path.join(CONSOLE, "dist");
 
 /** The names of the pages that load one of these modules: a transport with everything that the first page needs. */
 const PAGES = { "index.html": "server", "engine.html": "engine" };
-/** What the first page does not need, by where a person works: files that load when the browser is idle, or when a page of them is opened. */
-const GROUPS = {
-    desktops: /\/pages\/(desktop|user|holds)/,
-    insight: /\/pages\/(logons|activity|processes|advice)/,
-    operation: /\/pages\/|\/import\/|\/demo\.js$/,
-};
 
 /** The first 8 hexadecimal digits of a hash, which make a name that browsers may keep for ever. @param {string} text */
 const hash = (text) => createHash("sha256").update(text).digest("hex").slice(0, 8);
@@ -37,21 +33,30 @@ export async function bundled() {
     return files;
 }
 
+/** Templates as calls: less to send, and nothing to parse in the browser. */
+const TEMPLATES = {
+    name: "templates",
+    load: (/** @type {string} */ file) => (file === VENDORED ? vendored("h") : null),
+    transform: (/** @type {string} */ code, /** @type {string} */ file) => (file === VENDORED ? null : compiled(code)),
+};
+
 /** The modules, bundled. */
 async function scripts() {
     const input = Object.fromEntries(Object.values(PAGES).map((entry) => [entry, path.join(CONSOLE, `app/${entry}.js`)]));
-    const bundle = await rolldown({ input, preserveEntrySignatures: "strict", platform: "browser" });
+    const bundle = await rolldown({ input, preserveEntrySignatures: "strict", platform: "browser", plugins: [TEMPLATES] });
     const { output } = await bundle.generate({
         dir: DIST,
         format: "esm",
         minify: true,
+        comments: { annotation: false, jsdoc: false, legal: true },
         hashCharacters: "hex",
         entryFileNames: "app/[name]-[hash:8].js",
         chunkFileNames: "app/[name]-[hash:8].js",
         codeSplitting: {
             groups: [
                 { name: "console", test: /\/app\/(main|pages\/overview)\.js$/, priority: 9 },
-                ...Object.entries(GROUPS).map(([name, test], at) => ({ name, test, priority: 8 - at })),
+                // What the first page does not need is one file, which is smaller than some: it is loaded when the browser is idle, or when a page of it is opened.
+                { name: "more", test: /\/app\/(?!server|engine|transport)/, priority: 8 },
             ],
         },
     });

@@ -2,8 +2,8 @@
 // Each of two transports has a browser of its own, which another test has for the other one; with DESKFLEET_CONSOLE_PAIRS=all every test
 // runs over each transport in each browser.
 //
-// The files are those of `server-adapter/console`, so that what is changed there is tested without a build. With `bundle` a test has those of the
-// binary and of the package, which are made of them.
+// The files are those of `server-adapter/console`, so that what is changed there is tested without a build; with DESKFLEET_CONSOLE_FILES=dist they are
+// those of the bundle in it. With `bundle` a test has those of the binary and of the package.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -19,6 +19,7 @@ import { CONSOLE, serveBefore, servePackage } from "./serve.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BINARY = process.env.DESKFLEET_BINARY ?? path.join(ROOT, "target/debug/deskfleet");
+const FILES = path.join(CONSOLE, process.env.DESKFLEET_CONSOLE_FILES ?? ".");
 const ALL_PAIRS = process.env.DESKFLEET_CONSOLE_PAIRS === "all";
 /** A bound against hanging. */
 const PATIENCE_MS = 60_000;
@@ -118,7 +119,7 @@ async function startServer(folder, { file = false, arguments: more = [], bundle 
     const store = file ? ["--data", path.join(folder, "deskfleet.redb")] : ["--memory"];
     if (typeof more === "function") more = more();
     const started = await listen([...store, "--listen", "127.0.0.1:0", ...more]);
-    const front = bundle ? undefined : await serveBefore(CONSOLE, Number(new URL(started.origin).port));
+    const front = bundle ? undefined : await serveBefore(FILES, Number(new URL(started.origin).port));
     const origin = front?.origin ?? started.origin;
     const place = {
         url: `${origin}/`,
@@ -170,7 +171,7 @@ function listen(given) {
 }
 
 async function startPackage({ bundle = false }) {
-    const { origin, stop } = await servePackage(path.join(ROOT, "wasm/pkg"), bundle ? undefined : CONSOLE);
+    const { origin, stop } = await servePackage(path.join(ROOT, "wasm/pkg"), bundle ? undefined : FILES);
     return { url: `${origin}/console/index.html`, stop };
 }
 

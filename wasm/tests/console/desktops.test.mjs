@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { consoleTest } from "./consoles.mjs";
 
-const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds,asOf";
+const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,directoryId,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds,asOf";
 const MANY = 100_000;
 /** The least length of a task that browsers report as long. */
 const LONG_MS = 50;
@@ -204,6 +204,48 @@ consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ pag
     await page.waitForFunction(() => /0 accepted.*12 with an action in progress OperationInProgress/.test(document.querySelector("dialog").textContent));
 }, { troubles: /409/ });
 
+consoleTest("reboot_of_many_says_who_is_active_and_goes_in_waves_that_can_be_stopped", async ({ page, load, report, request, show, fill, passesAxe }) => {
+    const running = { state: "AVAILABLE", runningMode: "ALWAYS_ON" };
+    await load(Array.from({ length: 30 }, (_, index) => desktop(index, running)));
+    const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+    await report(Array.from({ length: 6 }, (_, index) => ({ stats: { instanceId: desktop(index).workSpId, username: desktop(index).username, updatetime: at(index < 3 ? 1 : 120), processorInUse: 5 } })));
+    await show("#/desktops");
+    await rowCount(page, 30);
+    await page.focus(".grid");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    const click = (within, text) => page.evaluate((within, text) => [...document.querySelectorAll(`${within} button`)].find(({ textContent }) => textContent.startsWith(text)).click(), within, text);
+    const says = (text) => page.waitForFunction((text) => document.querySelector("dialog")?.textContent.replace(/\s+/g, " ").includes(text), {}, text);
+    await page.waitForSelector(".bulk");
+    await click(".bulk", "Reboot");
+    await says("3 of 30 are active now.");
+    await page.evaluate(() => [...document.querySelectorAll("dialog details")].forEach((details) => (details.open = true)));
+    const first = await page.$$eval("dialog .outcomes li li", (lines) => lines.slice(0, 4).map(({ textContent }) => textContent.replace(/\s+/g, " ")));
+    for (const [index, line] of first.entries()) assert.equal(/ user\d+ active, 1 min ago/.test(line), index < 3, line);
+    assert.match(first[3], /user\d+/);
+    await passesAxe();
+    // A single click does not disconnect thirty people, nor all of them together.
+    const isDisabled = () => page.$eval("dialog .dialog-actions button:last-child", ({ disabled, textContent }) => [disabled, textContent]);
+    assert.deepEqual(await isDisabled(), [true, "Reboot 30 desktops"]);
+    assert.equal(await page.$eval("dialog input[placeholder=all]", ({ value }) => value), "25");
+    await page.locator("dialog .warning .check input").click();
+    await says("type 27");
+    await fill("dialog input[required]", "Ada");
+    await fill("dialog input[placeholder=all]", "10");
+    await fill("dialog input[autocomplete=off]", "27");
+    assert.deepEqual(await isDisabled(), [false, "Reboot 27 desktops"]);
+    await click("dialog", "Reboot 27");
+    await says("of 27 desktops ended");
+    await click("dialog", "Stop");
+    await says("17 not sent");
+    const { batches } = await request("GET", "/operator/batches");
+    assert.deepEqual(batches.map(({ running, waiting, stopped }) => [running, waiting, stopped]), [[10, 17, "Requested"]]);
+    const { rows } = await request("GET", "/query/workspaces", { query: { state: "REBOOTING", limit: 50 } });
+    assert.deepEqual(rows.filter(({ workSpId }) => workSpId < desktop(3).workSpId), [], "who is active was left out");
+    await says("Send the other 17");
+});
+
 consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ page, load, show, context }) => {
     await load(desktops(MANY));
     await page.evaluate(() => {
@@ -244,3 +286,36 @@ consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ 
     await page.keyboard.press("End");
     await rowHas(page, "ws-099999", "");
 }, { transports: ["server"], browsers: ["chromium"] });
+
+consoleTest("view_is_saved_with_its_filters_and_columns_and_opened_again", async ({ page, load, show, fill, passesAxe }) => {
+    await load([desktop(1, { directoryId: "d-1", state: "ERROR" }), desktop(2, { directoryId: "d-2", state: "ERROR" }), desktop(3, { directoryId: "d-1" })]);
+    await show("#/desktops?state=ERROR&directoryId=d-1&sort=-username");
+    await rowCount(page, 1);
+    const click = (text) => page.evaluate((text) => [...document.querySelectorAll(".head button, .head label")].find(({ textContent }) => textContent.trim().startsWith(text)).click(), text);
+    const heading = (title) => page.waitForFunction((title) => document.querySelector(".grid .heading").textContent.includes(title), {}, title);
+    await click("Columns");
+    await page.waitForSelector(".popover-panel");
+    await click("Directory");
+    await heading("Directory");
+    assert.ok((await shownRows(page))[0].includes("d-1"));
+    await click("Views");
+    await fill("input[name=view]", "Errors of d-1");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector(".popover-panel") === null);
+    await show("#/desktops");
+    await page.evaluate(() => void (localStorage["deskfleet.hiddenColumns"] = "[]"));
+    await page.reload();
+    await show("#/desktops?state=&directoryId=&sort=");
+    await rowCount(page, 3);
+    await click("Views");
+    await page.waitForSelector(".popover-panel");
+    await passesAxe();
+    await click("Errors of d-1");
+    await rowCount(page, 1);
+    const { hash } = await page.evaluate(() => ({ hash: location.hash }));
+    for (const part of ["state=ERROR", "directoryId=d-1", "sort=-username"]) assert.ok(hash.includes(part), hash);
+    await click("Views");
+    await page.waitForSelector(".popover-panel");
+    await page.locator("button[aria-label='Delete the view Errors of d-1']").click();
+    await page.waitForFunction(() => !document.querySelector(".popover-panel").textContent.includes("Errors of d-1"));
+});

@@ -3,7 +3,7 @@
 // `node wasm/tests/console/serve.mjs 8081 8080` serves `server-adapter/console` at port 8081 with the policy of the server, and passes all other
 // requests on to the server at port 8080.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import path from "node:path";
@@ -23,9 +23,15 @@ export function servePackage(pkg, folder) {
     return listening((pathname, _request, response) => {
         const shown = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
         if (folder === undefined || !shown.startsWith("/console/")) return send(response, path.join(pkg, shown), ENGINE_POLICY);
-        if (shown === "/console/index.html") return respond(response, ".html", readFileSync(path.join(folder, "index.html"), "utf8").replace("app/server.js", "app/engine.js"), ENGINE_POLICY);
+        if (shown === "/console/index.html") return respond(response, ".html", enginePage(folder), ENGINE_POLICY);
         return send(response, path.join(folder, shown.slice("/console/".length)), ENGINE_POLICY);
     });
+}
+
+/** The page over the engine: the bundle has one, the files it is made of have that of the server. @param {string} folder */
+function enginePage(folder) {
+    const own = path.join(folder, "engine.html");
+    return existsSync(own) ? readFileSync(own) : readFileSync(path.join(folder, "index.html"), "utf8").replace("app/server.js", "app/engine.js");
 }
 
 /** The console from a folder, before a server. @param {string} folder @param {number} port of the server @param {number} [own] */

@@ -89,3 +89,31 @@ consoleTest("sign_out_ends_the_session_in_all_tabs_and_says_so", async ({ page, 
     await says(second, ".sign-in [role=status]", "You signed out in another tab.");
     await says(page, ".sign-in [role=status]", "You are signed out.");
 }, { ...SERVER, troubles: /401|Failed to load/ });
+
+consoleTest("auditor_opens_the_audit_and_the_holds_and_is_told_what_the_key_may_do", async ({ opened, key, url, request, load }) => {
+    await load([{ workSpId: "ws-1", state: "AVAILABLE", username: "jdoe" }]);
+    await request("PUT", "/operator/workspaces/ws-1/litigation-hold", { json: { matter: "Matter 7" } });
+    const page = await alone(opened, url);
+    await signIn(page, { key, name: "Ada", task: "auditor" });
+    await says(page, "main", "This key lacks the permission read.");
+    await says(page, "main", "It may open: Holds, Actions and audit.");
+    assert.deepEqual(await page.$$eval("#menu a", (links) => links.map(({ textContent }) => textContent)), ["Holds", "Actions and audit"]);
+    await page.evaluate(() => [...document.querySelectorAll("main a")].find(({ textContent }) => textContent === "Holds").click());
+    await says(page, "main table", "Matter 7");
+    await page.evaluate(() => void (location.hash = "#/audit?action=PlaceLitigationHold"));
+    await says(page, "main table", "ws-1");
+    // It asks for nothing that the key may not read: no stream of events, no scope of the fleet.
+    assert.equal(await page.$(".live"), null);
+    const posting = await alone(opened, url);
+    const { key: ingest } = await request("POST", "/operator/keys", { json: { name: "agents", scopes: ["ingest"] } });
+    await posting.locator("input[name=key]").fill(ingest);
+    await posting.locator("form button").click();
+    await says(posting, "main", "This key may only post telemetry");
+}, { ...SERVER, troubles: /403/ });
+
+consoleTest("link_that_signs_in_names_the_session_after_who_used_the_browser", async ({ page, request, show }) => {
+    const { name } = await request("GET", "/query/key");
+    assert.match(name, /^(Chrome|Firefox) on Linux, console \d{4}-/);
+    await show("#/keys");
+    await says(page, "main", "on Linux");
+}, SERVER);

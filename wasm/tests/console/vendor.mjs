@@ -16,28 +16,29 @@ const ENTRY = `
 export { render } from "preact";
 export { useEffect, useLayoutEffect, useMemo, useRef, useState, useCallback, useId, useErrorBoundary } from "preact/hooks";
 export { signal, effect } from "@preact/signals";
-export { html } from "htm/preact";
 `;
+/** What turns templates into elements: in a browser, or when the bundle is made. */
+const TEMPLATES = { html: `export { html } from "htm/preact";`, h: `export { h } from "preact";` };
 const MAKERS = { preact: "Jason Miller", "@preact/signals": "Preact Team", htm: "Google LLC" };
 
-/** The line that names the parts, with versions and licences. */
-function head() {
-    const parts = Object.entries(MAKERS).map(([name, maker]) => {
+/** The line that names the parts, with versions and licences. @param {boolean} parsed */
+function head(parsed) {
+    const parts = Object.entries(MAKERS).filter(([name]) => parsed || name !== "htm").map(([name, maker]) => {
         const { version, license } = JSON.parse(readFileSync(path.join(TESTS, "node_modules", name, "package.json"), "utf8"));
         return `${name} ${version} (${license}, ${maker})`;
     });
     return `/*! ${parts.join(", ")}. Made by wasm/tests/console/vendor.mjs. */`;
 }
 
-/** The text of the file. @returns {Promise<string>} */
-export async function vendored() {
+/** The text of the file: with `html`, or with `h` for templates that are compiled. @param {"html" | "h"} [templates] @returns {Promise<string>} */
+export async function vendored(templates = "html") {
     const { outputFiles } = await build({
-        stdin: { contents: ENTRY, resolveDir: TESTS },
+        stdin: { contents: ENTRY + TEMPLATES[templates], resolveDir: TESTS },
         bundle: true,
         minify: true,
         format: "esm",
         legalComments: "none",
-        banner: { js: head() },
+        banner: { js: head(templates === "html") },
         write: false,
     });
     return outputFiles[0].text;

@@ -540,7 +540,7 @@ fn evidence(
     let limit = facts.limit.unwrap_or_default();
     let percent = |value: Option<f64>| shown(value.unwrap_or_default());
     match advice {
-        Advice::Idle if !record.has_reported => "It never reported.".to_owned(),
+        Advice::Idle if !record.has_reported => "No telemetry.".to_owned(),
         Advice::Idle if days == 0 => "It did not report in this time.".to_owned(),
         Advice::Idle => format!(
             "It reported on {}, and {}.",

@@ -37,6 +37,8 @@ row! {
         compute_type_name: Option<String> = "computeTypeName",
         /// Cloud region.
         region: Option<String> = "region",
+        /// Directory of its user.
+        directory_id: Option<String> = "directoryId",
         /// Whether it is on litigation hold.
         on_hold: bool = "onHold",
         /// The action that runs, for example `RebootWorkSpace`; null where none does.
@@ -341,19 +343,19 @@ struct Candidate<'a, 'e> {
 }
 
 /// The first column of a figure; all that follow are figures.
-const LAST_SEEN: usize = 9;
+const LAST_SEEN: usize = 10;
 
 /// The columns of figures in the newest statistics.
-const NEWEST_FIRST: usize = 10;
-const NEWEST_LAST: usize = 14;
+const NEWEST_FIRST: usize = 11;
+const NEWEST_LAST: usize = 15;
 
 /// The columns of a window, in the order of [`WindowFigure::ALL`].
-const CPU_AVG: usize = 15;
-const CPU_P95: usize = 16;
-const MEMORY_P95: usize = 17;
-const HEALTH_SCORE: usize = 18;
-const CLOCK_AHEAD_SECONDS: usize = 19;
-const AS_OF: usize = 20;
+const CPU_AVG: usize = 16;
+const CPU_P95: usize = 17;
+const MEMORY_P95: usize = 18;
+const HEALTH_SCORE: usize = 19;
+const CLOCK_AHEAD_SECONDS: usize = 20;
+const AS_OF: usize = 21;
 
 impl<'a> Candidate<'a, '_> {
     /// The value of a column for filters and sorts, without making the row: figures of the past are none.
@@ -366,14 +368,14 @@ impl<'a> Candidate<'a, '_> {
             .filter(|seen| *seen < self.current_from);
         match (texts.get(column), column) {
             (Some(value), _) => text(*value),
-            (None, 7) => Cell::Bool(self.entry.held),
-            (None, 8) => text(self.action().map(Action::as_str)),
+            (None, 8) => Cell::Bool(self.entry.held),
+            (None, 9) => text(self.action().map(Action::as_str)),
             (None, LAST_SEEN) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
             (None, AS_OF) => past.map_or(Cell::Null, Cell::Time),
             (None, NEWEST_FIRST..=NEWEST_LAST | CLOCK_AHEAD_SECONDS) if past.is_some() => {
                 Cell::Null
             }
-            (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
+            (None, 15) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
             (None, CLOCK_AHEAD_SECONDS) => {
                 let seconds = self.figures.clock_ahead_seconds;
                 seconds.map_or(Cell::Null, Cell::Int)
@@ -383,29 +385,38 @@ impl<'a> Candidate<'a, '_> {
     }
 
     /// The values of the first columns, in their order.
-    fn texts(self) -> [Option<&'a str>; 7] {
+    fn texts(self) -> [Option<&'a str>; 8] {
         let [
             id,
             computer,
             _,
             region,
-            _,
+            directory,
             mode,
             compute_type,
             _,
             user,
             state,
         ] = self.entry.values;
-        [id, computer, user, state, mode, compute_type, region]
+        [
+            id,
+            computer,
+            user,
+            state,
+            mode,
+            compute_type,
+            region,
+            directory,
+        ]
     }
 
     fn number(self, column: usize) -> Option<f64> {
         let figures = self.figures;
         match column {
-            10 => figures.cpu,
-            11 => figures.memory,
-            12 => figures.root_volume,
-            13 => figures.user_volume,
+            11 => figures.cpu,
+            12 => figures.memory,
+            13 => figures.root_volume,
+            14 => figures.user_volume,
             CPU_AVG => figures.window.cpu_avg,
             CPU_P95 => figures.window.cpu_p95,
             MEMORY_P95 => figures.window.memory_p95,
@@ -415,7 +426,16 @@ impl<'a> Candidate<'a, '_> {
     }
 
     fn row(self) -> WorkspaceRow {
-        let [id, computer, user, state, mode, compute_type, region] = self.texts();
+        let [
+            id,
+            computer,
+            user,
+            state,
+            mode,
+            compute_type,
+            region,
+            directory,
+        ] = self.texts();
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let mut row = WorkspaceRow {
             workspace_id: id.unwrap_or_default().to_owned(),
@@ -425,6 +445,7 @@ impl<'a> Candidate<'a, '_> {
             running_mode: owned(mode),
             compute_type_name: owned(compute_type),
             region: owned(region),
+            directory_id: owned(directory),
             on_hold: self.entry.held,
             transition: owned(self.action().map(Action::as_str)),
             last_seen: None,

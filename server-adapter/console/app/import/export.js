@@ -2,10 +2,9 @@
 
 import { request } from "../api.js";
 import { download } from "../csv.js";
-import { bytes, count } from "../format.js";
+import { DAY_MS, bytes, count } from "../format.js";
 import { run } from "./job.js";
 
-const DAY_MS = 86_400_000;
 const NEWLINE = 10;
 /** Where a browser cannot write to the disk, the file is kept in memory until it is whole. */
 export const MEMORY_BYTES_MAX = 256 * 2 ** 20;

@@ -16,13 +16,12 @@ const SEED = 20_261_120;
 export function FirstRun({ desktops, reporting }) {
     return html`${may("admin") &&
         html`<div class="panels">
-            <section class="panel">
+            ${(desktops === 0 || running.value !== undefined) &&
+            html`<section class="panel">
                 <h2>Look around in a demo fleet</h2>
                 <p>320 desktops of five sites with a working week of statistics, logons, activity and processes, some actions, and three litigation holds.</p>
-                ${desktops === 0 || running.value !== undefined
-                    ? html`<p><button type="button" class="primary" disabled=${running.value !== undefined} onClick=${loadDemo}>Load the demo fleet</button></p>`
-                    : html`<p class="note">It can be loaded into an empty fleet only. This one has ${count(desktops)} desktops.</p>`}
-            </section>
+                <p><button type="button" class="primary" disabled=${running.value !== undefined} onClick=${loadDemo}>Load the demo fleet</button></p>
+            </section>`}
             <${Upload} />
         </div>`}
         <${Agent} empty=${desktops === 0} reporting=${reporting} />`;

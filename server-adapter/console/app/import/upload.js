@@ -5,7 +5,7 @@ import { DataTable } from "../parts/data-table.js";
 import { Problem, Warnings } from "../parts/problem.js";
 import { Text } from "../parts/text.js";
 import { csv, download } from "../csv.js";
-import { html, signal, useEffect } from "../vendor/preact.js";
+import { html, signal, useEffect, useRef } from "../vendor/preact.js";
 import { running } from "./job.js";
 import { FIELDS, leftOut } from "./mapping.js";
 import { understood } from "./names.js";
@@ -68,7 +68,7 @@ export function Upload() {
         <h2>Import your desktops</h2>
         <p>
             Choose a file, drop it on this page, or paste its text: JSON such as <code>aws workspaces describe-workspaces</code> prints it, NDJSON, a saved
-            answer of <code>GetAllWorkSpaces</code>, or CSV whose first line names the columns. Existing desktops are updated; missing fields stay unchanged.
+            response of <code>GetAllWorkSpaces</code>, or CSV whose first line names the columns. Existing desktops are updated; missing fields stay unchanged.
         </p>
         <p><label class="button file-button">Choose a file … <input type="file" class="hidden" accept=".csv,.tsv,.json,.ndjson,.jsonl,.txt" disabled=${running.value !== undefined} onChange=${picked} /></label></p>
         <${Problem} error=${problem.value} />
@@ -84,7 +84,10 @@ function Chosen({ name, source, mapping }) {
     const columns = source.columns.map((title, index) => ({ name: String(index), title, fixed: true, show: (/** @type {any} */ row) => html`<${Text} text=${String(row.cells?.[index] ?? "").slice(0, 100)} />` }));
     /** @param {boolean} only */
     const start = (only) => void importRows(name, source, mapping, only);
-    return html`<h3>${name}</h3>
+    const title = useRef(/** @type {HTMLElement | null} */ (null));
+    // The keys go on at what the file has become.
+    useEffect(() => title.current?.focus(), [source]);
+    return html`<h3 ref=${title} tabindex="-1">${name}</h3>
         <label>
             Encoding
             <select value=${source.encoding} disabled=${busy} onChange=${(/** @type {any} */ event) => take(source.file, name, event.target.value)}>

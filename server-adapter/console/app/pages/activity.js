@@ -3,7 +3,7 @@
 import { get } from "../api.js";
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
-import { askBehind } from "../parts/behind.js";
+import { askBehind } from "../asked.js";
 import { HeatMap } from "../parts/heat-map.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { bounds, useRange } from "../parts/range.js";
@@ -43,7 +43,7 @@ export default function Activity() {
             <label class="compact">Show <select value=${route.value.query.kind ?? "activity"} onChange=${(/** @type {any} */ event) => setQuery({ kind: event.target.value })}>
                 ${Object.entries(KINDS).map(([name, { title }]) => html`<option key=${name} value=${name}>${title}</option>`)}
             </select></label>
-            <span class="note">Hours at UTC${zone}</span>
+            <span class="note">Hours of ${zone === "+00:00" ? "UTC" : `UTC${zone}`}</span>
         </div>
         <${Loaded} of=${heat}>${(/** @type {{ rows: Cell[], warnings: string[] }} */ { rows, warnings }) => html`<${Warnings} warnings=${warnings} /><${Week} rows=${rows} kind=${kind} range=${range} />`}<//>`;
 }

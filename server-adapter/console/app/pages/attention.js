@@ -1,8 +1,8 @@
 // What needs attention now: each with since when, whom it is about, how it went, and the one action that helps.
 
 import { get, host, pages } from "../api.js";
-import { clock, count, day, time } from "../format.js";
-import { askAction } from "../parts/action-dialog.js";
+import { DAY_MS, clock, count, day, time } from "../format.js";
+import { askAction } from "../asked.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { CardLink } from "../parts/links.js";
 import { Loaded, Problem } from "../parts/problem.js";
@@ -30,7 +30,6 @@ const EVENTS = 200;
 
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => type.startsWith("condition.");
 
-const DAY_MS = 86_400_000;
 /** Today's time, or the day. @param {string} since */
 const begun = (since) => (Date.now() - Date.parse(since) < DAY_MS ? clock(since) : day(since));
 

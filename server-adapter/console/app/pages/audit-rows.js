@@ -8,6 +8,7 @@ import { bounds, useRange } from "../parts/range.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { WholeAsCsv } from "../parts/whole-csv.js";
+import { Who } from "../parts/who.js";
 import { onEvent } from "../live.js";
 import { time } from "../format.js";
 import { useResource } from "../resource.js";
@@ -36,7 +37,7 @@ const COLUMNS = [
     { name: "result", title: "Result", show: ({ result }) => html`<${Result} result=${result} />` },
     { name: "workSpaceId", title: "Desktop", show: ({ workSpaceId }) => workSpaceId && html`<a href=${href("desktop", workSpaceId)}><${Text} text=${workSpaceId} /></a>` },
     { name: "username", title: "User", show: ({ username }) => username && html`<a href=${href("user", username)}><${Text} text=${username} /></a>` },
-    { name: "requester", title: "Requester", show: ({ requester }) => html`<${Text} text=${requester} />` },
+    { name: "requester", title: "Requester", show: ({ requester }) => html`<${Who} name=${requester} />` },
     { name: "newState", title: "State after", show: ({ newState }) => newState && html`<${State} state=${newState} />` },
     { name: "detail", title: "Detail", show: ({ detail }) => detail && html`<span class="long"><${Text} text=${detail} /></span>` },
 ];

@@ -8,11 +8,11 @@ import { Running } from "./running.js";
 
 export default function ActionsAndAudit() {
     const running = route.value.query.tab === "running";
-    const audit = may("admin") ? Audit : Newest;
+    const audit = may("audit") ? Audit : Newest;
     return html`<div class="head"><h1>Actions and audit</h1></div>
         <nav class="tabs" aria-label="Views">
             <a href=${href("audit")} aria-current=${running ? undefined : "page"}>Audit</a>
-            <a href=${href("audit", undefined, { tab: "running" })} aria-current=${running ? "page" : undefined}>Running</a>
+            ${may("read") && html`<a href=${href("audit", undefined, { tab: "running" })} aria-current=${running ? "page" : undefined}>Running</a>`}
         </nav>
         <${running ? Running : audit} />`;
 }

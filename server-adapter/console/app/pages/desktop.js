@@ -1,19 +1,21 @@
 // One desktop: what it is, how it is, what happened to it, and what can be done about it.
 
 import { get } from "../api.js";
-import { ago, bytes, decimal, duration, percent, time } from "../format.js";
+import { askHold } from "../asked.js";
+import { DAY_MS, ago, bytes, decimal, duration, percent, time } from "../format.js";
 import { Bar } from "../parts/bar-chart.js";
 import { ActionMenu } from "../parts/action-menu.js";
 import { CopyButton } from "../parts/copy.js";
 import { Level } from "../parts/level.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
-import { askHold, holds } from "../parts/hold-dialog.js";
+import { holds } from "../parts/hold-dialog.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { State } from "../parts/state.js";
 import { Story, firstOf, namesOf } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
+import { Who } from "../parts/who.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
 import { may } from "../session.js";
@@ -23,7 +25,6 @@ import { html, useEffect } from "../vendor/preact.js";
 
 const EVERY_MS = 30_000;
 const LOGON_DAYS = 28;
-const DAY_MS = 24 * 3600 * 1000;
 
 export default function DesktopPage() {
     const { id } = route.value;
@@ -108,7 +109,7 @@ function Line({ row, transition }) {
 function Hold({ id, hold }) {
     return html`<section class="hold" aria-label="Litigation hold">
         <p><span class="state care"><span class="glyph" aria-hidden="true">▣</span><b>On litigation hold</b></span> <${Text} text=${hold.matter} />${hold.reason && html`: <${Text} text=${hold.reason} />`}</p>
-        <p class="note">Placed by <${Text} text=${hold.placedBy} /> on ${time(hold.placedAt)}. The desktop is not rebuilt, restored, terminated or removed.</p>
+        <p class="note">Placed by <${Who} name=${hold.placedBy} /> on ${time(hold.placedAt)}. The desktop is not rebuilt, restored, terminated or removed.</p>
         ${may("admin") && html`<p><button type="button" onClick=${() => askHold([id])}>Change matter or reason …</button></p>`}
     </section>`;
 }

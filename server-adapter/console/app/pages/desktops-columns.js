@@ -1,7 +1,7 @@
 // The columns of the table of all desktops.
 
 import { NONE, ago, decimal, duration, look, time } from "../format.js";
-import { ACTIONS } from "../parts/action-dialog.js";
+import { ACTIONS } from "../parts/actions.js";
 import { CpuLine } from "../parts/cpu-line.js";
 import { Level } from "../parts/level.js";
 import { State } from "../parts/state.js";
@@ -57,6 +57,7 @@ export function desktopColumnsOf({ columns }, minute) {
         plain("runningMode", "Running mode", 118),
         plain("computeTypeName", "Compute type", 140),
         plain("region", "Region", 118),
+        plain("directoryId", "Directory", 118),
         part("rootVolume", "Root %"),
         part("userVolume", "User volume %"),
         { name: "uptimeSeconds", title: "Up", width: 96, number: true, show: (row) => figure(row, duration(of("uptimeSeconds", row) === null ? null : of("uptimeSeconds", row) * 1000)) },

@@ -1,6 +1,5 @@
 // All desktops: filtered, sorted, selected for actions.
 
-import { pages } from "../api.js";
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
 import { FIELDS, openFleet } from "../fleet.js";
@@ -8,16 +7,16 @@ import { FleetView, TERMS } from "../fleet-view.js";
 import { Icon } from "../parts/icon.js";
 import { BulkBar } from "../parts/bulk-bar.js";
 import { Popover } from "../parts/popover.js";
-import { openCard } from "../parts/card.js";
+import { openCard } from "../asked.js";
 import { Problem, Warnings } from "../parts/problem.js";
 import { VirtualTable } from "../parts/virtual-table.js";
 import { hiddenColumns } from "../preferences.js";
-import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
 import { may } from "../session.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { desktopColumnsOf } from "./desktops-columns.js";
 import { Filters } from "./desktops-filters.js";
+import { Views } from "./desktops-views.js";
 
 /** How often the figures of the rows on the screen are read again. */
 const FIGURES_MS = 15_000;
@@ -32,8 +31,7 @@ export default function Desktops() {
     const wanted = { q, ...Object.fromEntries(TERMS.map((name) => [name, query[name]])) };
     const [selected, setSelected] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
     const shown = useRef(/** @type {Uint32Array} */ (new Uint32Array(0)));
-    const directory = useDirectory(query.directoryId);
-    const { rows, states } = useView(fleet, wanted, sort, directory.data);
+    const { rows, states } = useView(fleet, wanted, sort);
     const minute = useFigures(fleet, shown);
     const { all, columns, cards } = useColumns(fleet, minute);
     const { complete, error, warnings } = fleet.status.value;
@@ -55,11 +53,11 @@ export default function Desktops() {
         <div class="head">
             <h1>Desktops</h1>
             <${Summary} rows=${rows.length} all=${fleet.rowOf.size} complete=${complete} />
-            <${Chooser} columns=${all} />
+            <${Views} />${!cards && html`<${Chooser} columns=${all} />`}
             <button type="button" class="quiet" disabled=${rows.length === 0} onClick=${() => save(fleet, rows)}><${Icon} name="download" />Export CSV</button>
         </div>
         <${Filters} fleet=${fleet} states=${states} />
-        <${Problem} error=${error ?? directory.error} retry=${error ? fleet.retry : directory.reload} />
+        <${Problem} error=${error} retry=${fleet.retry} />
         <${Warnings} warnings=${warnings} />
         <${VirtualTable}
             caption="Desktops"
@@ -89,11 +87,11 @@ function save(fleet, rows) {
     download("desktops.csv", csv(FIELDS, records));
 }
 
-/** The rows that are wanted; changes are taken over once for each picture. @param {Fleet} fleet @param {Record<string, string | undefined>} wanted @param {string} sort @param {ReadonlySet<string> | undefined} within */
-function useView(fleet, wanted, sort, within) {
+/** The rows that are wanted; changes are taken over once for each picture. @param {Fleet} fleet @param {Record<string, string | undefined>} wanted @param {string} sort */
+function useView(fleet, wanted, sort) {
     const view = useMemo(() => new FleetView(fleet), [fleet]);
     const [, setDrawn] = useState(0);
-    useMemo(() => view.set(wanted, sort, within), [view, JSON.stringify([wanted, sort]), within]);
+    useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
     // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
     useLayoutEffect(() => {
         /** @type {Set<number>} */
@@ -115,24 +113,6 @@ function useView(fleet, wanted, sort, within) {
     }, [view]);
     return view;
 }
-
-/** The ids of a directory's desktops, which the fleet does not know: none until they are read. @param {string | undefined} id @returns {import("../resource.js").Resource<ReadonlySet<string> | undefined>} */
-function useDirectory(id) {
-    const found = useResource(
-        `directory ${id}`,
-        async (signal) => {
-            if (id === undefined) return undefined;
-            const ids = new Set();
-            for await (const { columns } of pages("/query/workspaces", { directoryId: id, fields: "workSpId", format: "columns", limit: 5000 }, signal)) for (const each of columns.workSpId) ids.add(each);
-            return ids;
-        },
-        { on: ({ type }) => type === "import.committed" },
-    );
-    return id !== undefined && found.data === undefined ? { ...found, data: NOBODY } : found;
-}
-
-/** @type {ReadonlySet<string>} */
-const NOBODY = new Set();
 
 /** Reads the shown rows again now and then; returns the time in minutes, for what depends on it. @param {Fleet} fleet @param {{ current: Uint32Array }} shown */
 function useFigures(fleet, shown) {

@@ -1,11 +1,13 @@
 // The litigation holds: which desktops, for which matter, and who placed them.
 
+import { askHold, askRelease } from "../asked.js";
 import { count, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
-import { askHold, askRelease, holds } from "../parts/hold-dialog.js";
+import { holds } from "../parts/hold-dialog.js";
 import { Loaded } from "../parts/problem.js";
 import { useScope } from "../parts/range.js";
 import { Text, visible } from "../parts/text.js";
+import { Who } from "../parts/who.js";
 import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
 import { may } from "../session.js";
@@ -38,12 +40,12 @@ function Shown({ rows }) {
             <label class="check"><input type="checkbox" checked=${byMatter} onChange=${() => setQuery({ group: byMatter ? undefined : "matter" })} /> By matter</label>
             <span class="note" role="status">${count(found.length)} of ${count(rows.length)}</span>
         </div>
-        ${[...groups].map(([matter, rows]) => html`<${Group} key=${matter} matter=${byMatter ? matter : undefined} rows=${rows} />`)}
-        ${byMatter && groups.size === 0 && html`<p class="note">No holds yet.</p>`}`;
+        ${[...groups].map(([matter, rows]) => html`<${Group} key=${matter} matter=${byMatter ? matter : undefined} rows=${rows} filtered=${wanted !== ""} />`)}
+        ${byMatter && groups.size === 0 && html`<p class="note">${wanted === "" ? "No holds yet." : "No hold matches."}</p>`}`;
 }
 
-/** Holds of one matter, or all. @param {{ matter: string | undefined, rows: HoldRow[] }} properties */
-function Group({ matter, rows }) {
+/** Holds of one matter, or all. @param {{ matter: string | undefined, rows: HoldRow[], filtered: boolean }} properties */
+function Group({ matter, rows, filtered }) {
     const [selected, select] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
     const chosen = rows.filter(({ workSpId }) => selected.has(workSpId)).map(({ workSpId }) => workSpId);
     /** @param {string} id */
@@ -60,7 +62,7 @@ function Group({ matter, rows }) {
         { name: "username", title: "User", show: (/** @type {HoldRow} */ { username }) => (username ? html`<a href=${href("user", username)}><${Text} text=${username} /></a>` : "–") },
         { name: "matter", title: "Matter", show: (/** @type {HoldRow} */ { matter }) => html`<${Text} text=${matter} />` },
         { name: "reason", title: "Reason", show: (/** @type {HoldRow} */ { reason }) => html`<${Text} text=${reason} />` },
-        { name: "placedBy", title: "Placed by", show: (/** @type {HoldRow} */ { placedBy }) => html`<${Text} text=${placedBy} />` },
+        { name: "placedBy", title: "Placed by", show: (/** @type {HoldRow} */ { placedBy }) => html`<${Who} name=${placedBy} />` },
         { name: "placedAt", title: "Placed", show: (/** @type {HoldRow} */ { placedAt }) => html`<span class="nowrap">${time(placedAt)}</span>` },
     ];
     const tools =
@@ -69,6 +71,6 @@ function Group({ matter, rows }) {
             <button type="button" class="danger" disabled=${chosen.length === 0} onClick=${() => askRelease(chosen)}>Release ${chosen.length > 0 ? count(chosen.length) : ""} …</button>`;
     return html`<section class="panel">
         ${matter !== undefined && html`<h2><${Text} text=${matter} /></h2>`}
-        <${DataTable} caption=${matter === undefined ? "Litigation holds" : `Holds of ${visible(matter)}`} columns=${columns} rows=${rows} most=${500} rowKey=${(/** @type {HoldRow} */ row) => row.workSpId} file="holds" tools=${tools} empty="No holds yet." />
+        <${DataTable} caption=${matter === undefined ? "Litigation holds" : `Holds of ${visible(matter)}`} columns=${columns} rows=${rows} most=${500} rowKey=${(/** @type {HoldRow} */ row) => row.workSpId} file="holds" tools=${tools} empty=${filtered ? "No hold matches." : "No holds yet."} />
     </section>`;
 }

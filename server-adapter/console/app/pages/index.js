@@ -5,7 +5,7 @@
  * @property {string} name in the address
  * @property {string} title
  * @property {string} group heading in the menu; a page without one is opened from others
- * @property {string} scope that the key needs
+ * @property {string} scope that the key needs, or several of which it needs one
  * @property {string} [range] the range of time that stands for no choice, such as `-7d`; a page without one is about now
  * @property {readonly string[]} [parts] members of the scope by which it can be asked, none for a page of the whole fleet; absent where the fleet is not the question
  * @property {() => Promise<{ default: () => any }>} load
@@ -20,12 +20,12 @@ export const PAGES = [
     { name: "desktops", title: "Desktops", group: "Fleet", scope: "read", parts: ALL_PARTS, load: () => import("./desktops.js") },
     { name: "desktop", title: "Desktop", group: "", scope: "read", range: "-7d", load: () => import("./desktop.js") },
     { name: "user", title: "Users", group: "Fleet", scope: "read", parts: [], load: () => import("./user.js") },
-    { name: "holds", title: "Holds", group: "Fleet", scope: "read", parts: ALL_PARTS, load: () => import("./holds.js") },
+    { name: "holds", title: "Holds", group: "Fleet", scope: "read audit", parts: ALL_PARTS, load: () => import("./holds.js") },
     { name: "logons", title: "Logons", group: "Insight", scope: "read", range: "-7d", parts: PARTS, load: () => import("./logons.js") },
     { name: "activity", title: "Activity", group: "Insight", scope: "read", range: "-28d", parts: [], load: () => import("./activity.js") },
     { name: "processes", title: "Processes", group: "Insight", scope: "read", range: "-24h", parts: [], load: () => import("./processes.js") },
     { name: "advice", title: "Advice", group: "Insight", scope: "read", range: "-28d", parts: ALL_PARTS, load: () => import("./advice.js") },
-    { name: "audit", title: "Actions and audit", group: "Operation", scope: "read", range: "-365d", parts: [], load: () => import("./audit.js") },
+    { name: "audit", title: "Actions and audit", group: "Operation", scope: "read audit", range: "-365d", parts: [], load: () => import("./audit.js") },
     { name: "keys", title: "Keys", group: "Operation", scope: "admin", load: () => import("./keys.js") },
     { name: "store", title: "Store", group: "Operation", scope: "read", load: () => import("./store.js") },
     { name: "import", title: "Import", group: "Operation", scope: "read", load: () => import("./import.js") },

@@ -1,8 +1,8 @@
 // Issuing a key, and revoking one.
 
 import { host, send } from "../api.js";
-import { ago, time } from "../format.js";
-import { ACTIONS } from "../parts/action-dialog.js";
+import { DAY_MS, ago, time } from "../format.js";
+import { ACTIONS } from "../parts/actions.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Problem } from "../parts/problem.js";
@@ -22,7 +22,6 @@ const SCOPES = {
     ingest: "Post telemetry, where the server asks for a key; nothing else",
     audit: "The audit and the holds; nothing else",
 };
-const DAY_MS = 86_400_000;
 const LIVES = { 0.5: "12 hours", 30: "30 days", 90: "90 days", 365: "A year", "": "Never" };
 
 const ALL_ACTIONS = ACTIONS.map(({ name }) => name);

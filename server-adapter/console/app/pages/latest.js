@@ -1,12 +1,13 @@
 // What was done lately: failures of the day first, an action on many desktops as one line, nothing about keys.
 
 import { get } from "../api.js";
-import { ago, count, time } from "../format.js";
+import { DAY_MS, ago, count, time } from "../format.js";
 import { Result, actionTitle } from "../parts/audit-words.js";
 import { CardLink } from "../parts/links.js";
 import { Loaded } from "../parts/problem.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
+import { Who } from "../parts/who.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
 import { html } from "../vendor/preact.js";
@@ -17,7 +18,6 @@ import { html } from "../vendor/preact.js";
 /** Rows of the audit that are read: those of batches and of keys are among them. */
 const ROWS = 60;
 const SHOWN = 8;
-const DAY_MS = 86_400_000;
 /** What is no work on the fleet: keys, what was read, and what a batch says itself. */
 const OTHERS = new Set(["IssueKey", "RevokeKey", "ListKeys", "QueryExport", "DownloadBackup", "BackUp", "StopBatch"]);
 
@@ -47,7 +47,7 @@ export function Latest() {
             ${entries.length === 0 && html`<p class="note">No actions yet. Choose desktops in <a href=${href("desktops")}>Desktops</a>, or press Ctrl K and type what to do.</p>`}
             <ul class="latest">${entries.map(({ key, at, row, batch }) => html`<li key=${key}>
                 ${batch ? html`<${Many} batch=${batch} />` : html`<${Single} row=${/** @type {Row} */ (row)} />`}
-                <span class="note"><${Text} text=${batch ? (batch.requester ?? batch.apiKeyName ?? "host") : row?.requester} /> · <span title=${time(at)}>${ago(at, now)}</span></span>
+                <span class="note"><${Who} name=${batch ? (batch.requester ?? batch.apiKeyName ?? "host") : row?.requester} /> · <span title=${time(at)}>${ago(at, now)}</span></span>
             </li>`)}</ul>`}<//>
         <p><a href=${href("audit")}>All actions and the audit</a></p>
     </section>`;

@@ -1,11 +1,13 @@
 // How long logons took: quantiles over time, by phase, and the slowest.
 
-import { get, request } from "../api.js";
-import { duration, time } from "../format.js";
-import { askBehind, spansOf } from "../parts/behind.js";
+import { get } from "../api.js";
+import { askBehind } from "../asked.js";
+import { DAY_MS, duration, time } from "../format.js";
+import { spansOf } from "../parts/behind.js";
 import { Bar } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { LineChart } from "../parts/line-chart.js";
+import { logon } from "../parts/logons.js";
 import { useMarks } from "../parts/marks.js";
 import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
@@ -25,7 +27,6 @@ const PHASES = [
     { name: "shell", title: "Shell", label: "shell", tone: 3 },
     { name: "unattributed", title: "Other", label: "other", tone: 4 },
 ];
-const DAY_MS = 86_400_000;
 /** One step that holds any range: the next ends in 2079. */
 const WHOLE = "20000d";
 
@@ -43,6 +44,9 @@ export default function Logons() {
         </div>
         <${Loaded} of=${logons}>${(/** @type {Found} */ found) => html`<${Shown} found=${found} phase=${chosen} range=${range} />`}<//>`;
 }
+
+/** Logons of a desktop that may have begun at the same time. */
+const SAME_TIME_MAX = 5;
 
 /** @typedef {Awaited<ReturnType<typeof load>>} Found */
 
@@ -62,12 +66,9 @@ async function load(range, filter, signal) {
 /** A slow logon with the phases of its record. @param {import("../../../../wasm/js/types.js").SlowStartup} slow @param {AbortSignal} signal @returns {Promise<Slow>} */
 async function withPhases(slow, signal) {
     const { instanceId, at, totalMs } = slow;
-    const to = new Date(Date.parse(at) + 1000).toISOString();
-    const response = await request("GET", "/query/export", { query: { stream: "startup", format: "ndjson", instanceId, from: at, to }, signal });
-    const records = (await response.text()).split("\n").filter(Boolean).map((line) => JSON.parse(line));
-    const { profileMs = null, groupPolicyMs = null, shellMs = null } = records.find((record) => record.totalMs === totalMs) ?? {};
-    const complete = profileMs !== null && groupPolicyMs !== null && shellMs !== null;
-    return { ...slow, profileMs, groupPolicyMs, shellMs, unattributedMs: complete ? totalMs - profileMs - groupPolicyMs - shellMs : null };
+    const { records } = await get("/operator/telemetry/startup", { instanceId, from: at, limit: SAME_TIME_MAX }, signal);
+    const { profileMs = null, groupPolicyMs = null, shellMs = null, unattributedMs = null } = records.map(logon).find((/** @type {any} */ record) => record.totalMs === totalMs) ?? {};
+    return { ...slow, profileMs, groupPolicyMs, shellMs, unattributedMs };
 }
 
 /** @param {{ found: Found, phase: typeof PHASES[number], range: import("../parts/range.js").Range }} properties */

@@ -1,7 +1,7 @@
 // The home: what needs attention, beside it the fleet at a glance, below it how it went and what was done last.
 
 import { get } from "../api.js";
-import { count, decimal, duration, percent } from "../format.js";
+import { DAY_MS, count, decimal, duration, percent } from "../format.js";
 import { KINDS } from "../parts/advice-kinds.js";
 import { BarChart } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
@@ -25,7 +25,6 @@ const EVERY_MS = 15_000;
 const LOAD_EVERY_MS = 300_000;
 /** It takes the server longest, and changes by the day. */
 const ADVICE_EVERY_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const WORST = 5;
 /** What changes the counts, besides telemetry, which the period covers. */
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => !type.startsWith("key.") && type !== "telemetry.filed";
@@ -73,7 +72,7 @@ function Glance({ fleet }) {
         <h2 id="glance"><a class="big" href=${href("desktops", undefined, WHOLE_FLEET)}>${count(fleet.workSpaces)}</a> ${fleet.workSpaces === 1 ? "desktop" : "desktops"}</h2>
         <${Strip} counts=${fleet.byState} />
         <dl class="facts glance">
-            <dt>Reporting</dt><dd><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <span class="note">in 15 min</span><//></dd>
+            <dt><a href=${href("desktops", undefined, { ...WHOLE_FLEET, lastSeen: "ge.-15m" })}>Reporting</a></dt><dd><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <span class="note">in 15 min</span><//></dd>
             <dt><a href=${href("logons")}>Logon, median</a></dt><dd>${(day.count ?? 0) === 0 ? html`<span class="note">no logon in 24 h</span>` : html`${duration(day.totalP50)} <span class="note">in 24 h; usually ${duration(usual.totalP50)}</span>`}</dd>
             <dt><a href=${href("audit", undefined, { tab: "running" })}>Actions running</a></dt><dd>${count(fleet.inTransition)}</dd>
             <dt><a href=${href("holds")}>On hold</a></dt><dd>${count(fleet.onHold)}</dd>

@@ -1,7 +1,8 @@
 // What runs on the desktops, and what it takes.
 
+import { askBehind } from "../asked.js";
 import { bytes, count, percent } from "../format.js";
-import { askBehind, spansOf } from "../parts/behind.js";
+import { spansOf } from "../parts/behind.js";
 import { Bar } from "../parts/bar-chart.js";
 import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";
@@ -35,7 +36,7 @@ export default function Processes() {
         <${Loaded} of=${found}>${(/** @type {{ rows: Process[], warnings: string[] }} */ data) => html`<${Shown} ...${data} range=${range} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
 }
 
-/** The desktops that run a process. @param {string} name @param {import("../parts/range.js").Range} range @returns {import("../parts/behind.js").Asked} */
+/** The desktops that run a process. @param {string} name @param {import("../parts/range.js").Range} range @returns {import("../asked.js").Behind} */
 function running(name, range) {
     const items = (/** @type {any} */ { processes }) => (processes ?? []).filter((/** @type {any} */ each) => each.processName === name);
     return {

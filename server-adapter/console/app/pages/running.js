@@ -8,6 +8,7 @@ import { Dialog } from "../parts/dialog.js";
 import { Loaded, Problem } from "../parts/problem.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
+import { Who } from "../parts/who.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
 import { may, mayStart } from "../session.js";
@@ -48,7 +49,7 @@ function Batches() {
     /** @type {import("../parts/data-table.js").Column<Batch>[]} */
     const columns = [
         { name: "action", title: "Action on many", show: ({ action, computeType }) => html`${actionTitle(action)}${computeType && ` to ${computeType}`}` },
-        { name: "requester", title: "Requested by", show: ({ requester, apiKeyName }) => html`<${Text} text=${requester ?? apiKeyName ?? "host"} />` },
+        { name: "requester", title: "Requested by", show: ({ requester, apiKeyName }) => html`<${Who} name=${requester ?? apiKeyName ?? "host"} />` },
         { name: "startedAt", title: "Since", show: ({ startedAt }) => html`${ago(startedAt, now)} <span class="note">${time(startedAt)}</span>` },
         { name: "waiting", title: "Progress", fixed: true, show: ({ succeeded, running, waiting, failed, stopped }) => `${succeeded} done, ${running} running, ${waiting} ${stopped === null ? "waiting" : "not begun"}, ${failed} failed${stopped === null ? "" : `; ${STOPPED[stopped] ?? stopped}`}` },
         { name: "stop", title: "Stop", fixed: true, unsaved: true, show: (batch) => mayStart(batch.action) && batch.stopped === null && batch.waiting > 0 && html`<button type="button" onClick=${() => void stop(batch)}>Stop</button>` },

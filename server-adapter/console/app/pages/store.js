@@ -134,5 +134,5 @@ const Check = () => html`<section class="panel">
 /** @param {{ used: number, course: number[] }} properties */
 function Gauge({ used, course }) {
     return html`<meter class="gauge" min="0" max="100" low="50" high="80" optimum="0" value=${used} aria-label="Queue, part of its limit">${percent(used)}</meter>
-        <div class="row"><${Sparkline} values=${course} label="Queue while this page is open" width=${240} /><span class="note">while this page is open</span></div>`;
+        ${course.length > 1 && html`<div class="row"><${Sparkline} values=${course} label="Queue while this page is open" width=${240} /><span class="note">while this page is open</span></div>`}`;
 }

@@ -1,7 +1,7 @@
 // One user: what the help desk asks first.
 
 import { get } from "../api.js";
-import { ago, time } from "../format.js";
+import { DAY_MS, ago, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
 import { DesktopActions } from "../parts/desktop-actions.js";
 import { Figure } from "../parts/level.js";
@@ -19,7 +19,6 @@ import { Users } from "./users.js";
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow */
 
 const EVERY_MS = 30_000;
-const DAY_MS = 24 * 3600 * 1000;
 const LOGON_DAYS = 28;
 /** Desktops of a user that are read in full: an account for a service may have thousands. */
 const DESKTOPS = 10;
@@ -84,7 +83,7 @@ function Found({ name, data: { info, rows, loads }, on }) {
         ["Litigation hold", info.litigationHold ? html`<span class="state care"><span class="glyph" aria-hidden="true">▣</span>Yes</span>` : "No", ""],
     ];
     const key = rows.map((/** @type {WorkspaceRow} */ { workSpId }) => workSpId).join(" ");
-    return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd>${value} ${note && html`<small>${note}</small>`}</dd></div>`)}</dl>
+    return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd>${note && html`<dd class="beside">${note}</dd>`}</div>`)}</dl>
         ${info.workSpaces.length === 0 && html`<p class="panel">The user has no desktop; telemetry has named the user.</p>`}
         <div class="panels">${rows.map((/** @type {WorkspaceRow} */ row, /** @type {number} */ index) => html`<${Desktop} key=${row.workSpId} row=${row} load=${loads[index]} />`)}</div>
         ${info.workSpaces.length > rows.length && html`<p><a href=${href("desktops", undefined, { username: info.username })}>All ${info.workSpaces.length} desktops of the user</a></p>`}

@@ -1,32 +1,19 @@
 // What is asked before something is done to desktops, what happens, and what came of it.
 
+import { action, running } from "../asked.js";
 import { csv, download } from "../csv.js";
-import { count } from "../format.js";
+import { ago, count } from "../format.js";
 import { requester } from "../preferences.js";
 import { href } from "../router.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
-import { effect, html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
-import { COMPUTE_TYPES, REMOVAL, grouped, preview, run } from "./action-run.js";
+import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
+import { ACTIVE_MINUTES, COMPUTE_TYPES, REMOVAL, addPeople, grouped, preview, run } from "./action-run.js";
+import { ACTIONS } from "./actions.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
 import { Text } from "./text.js";
 import { Typed } from "./typed.js";
-
-/**
- * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: people who work there are disconnected; `holds`: refused for a desktop on litigation hold.
- * @type {{ name: string, title: string, will: string, danger?: boolean, disconnects?: boolean, holds?: boolean, note: string }[]}
- */
-export const ACTIONS = [
-    { name: "StartWorkSpace", title: "Start", will: "will start", note: "Starts stopped desktops whose running mode is AUTO_STOP or MANUAL." },
-    { name: "RebootWorkSpace", title: "Reboot", will: "will reboot", disconnects: true, note: "Restarts the system. Whoever works there is disconnected." },
-    { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", will: "will reboot on another host", disconnects: true, note: "Moves the desktop to another host and restarts it. Its volumes stay." },
-    { name: "ChangeComputeType", title: "Change type", will: "will change", disconnects: true, note: "Changes the hardware. Whoever works there is disconnected." },
-    { name: "RestoreWorkSpace", title: "Restore", will: "will be restored", danger: true, holds: true, note: "Sets both volumes back to the last snapshot. What was written since is lost." },
-    { name: "RebuildWorkSpace", title: "Rebuild", will: "will be rebuilt", danger: true, holds: true, note: "Makes the root volume anew and sets the user volume back to the last snapshot." },
-    { name: "TerminateWorkSpace", title: "Terminate", will: "will be terminated", danger: true, holds: true, note: "Deletes the desktop and its volumes. This cannot be undone." },
-    { name: "RemoveWorkSpaceDbEntry", title: "Remove record", will: "to be removed from the inventory", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
-];
 
 /** More desktops than this begin in waves of as many, and actions that disconnect people are confirmed by typing how many. */
 const MANY = 25;
@@ -35,31 +22,15 @@ const OPEN_MAX = 20;
 /** Rows of a list that are drawn. */
 const LISTED_MAX = 200;
 
-/** @type {import("../vendor/preact.js").Signal<{ action: string, ids: string[], begun?: () => void } | null>} */
-const asked = signal(null);
-/** Stops what this page has to send still. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
-const running = signal(null);
-
-/** Opens the dialog. @param {string} action such as `RebootWorkSpace` @param {Iterable<string>} ids @param {() => void} [begun] called once it is confirmed */
-export function askAction(action, ids, begun) {
-    if (running.value === null) asked.value = { action, ids: [...ids], begun };
-}
-
 /** While a part is to be sent the dialog stays: its button stops that, and Esc does not do so by mistake. */
 const close = () => {
-    if (running.value === null) asked.value = null;
+    if (running.value === null) action.value = null;
 };
 
-effect(() => {
-    if (session.value !== null) return;
-    running.peek()?.abort();
-    asked.value = null;
-});
-
 export function ActionDialog() {
-    const ask = asked.value;
-    const action = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
-    return html`<${Dialog} open=${ask !== null} wide title=${`${action.title} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${action} ids=${ask.ids} />`}<//>`;
+    const ask = action.value;
+    const chosen = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
+    return html`<${Dialog} open=${ask !== null} wide title=${`${chosen.title}${chosen.name === "ChangeComputeType" ? " of" : ""} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${chosen} ids=${ask.ids} begun=${ask.begun} />`}<//>`;
 }
 
 /** @param {number} number */
@@ -68,10 +39,10 @@ const desktops = (number) => `${count(number)} ${number === 1 ? "desktop" : "des
 /** @typedef {import("./action-run.js").Outcome} Outcome */
 /** @typedef {{ atOnce: number | null, stopAfterFailures: number | null }} Pace */
 
-/** @param {{ action: typeof ACTIONS[number], ids: string[] }} properties */
-function Steps({ action, ids }) {
+/** @param {{ action: typeof ACTIONS[number], ids: string[], begun?: () => void }} properties */
+function Steps({ action, ids, begun }) {
     const [type, setType] = useState("");
-    const [previewed, setPreviewed] = useState(/** @type {Outcome[] | undefined} */ (undefined));
+    const [previewed, setPreviewed] = useState(/** @type {{ outcomes: Outcome[], known: boolean } | undefined} */ (undefined));
     const [error, setError] = useState(/** @type {unknown} */ (undefined));
     const [progress, setProgress] = useState(/** @type {import("./action-run.js").Progress | undefined} */ (undefined));
     const [pace, setPace] = useState(/** @type {Pace} */ ({ atOnce: null, stopAfterFailures: null }));
@@ -85,7 +56,13 @@ function Steps({ action, ids }) {
         setError(undefined);
         if (needsType && type === "") return;
         const controller = new AbortController();
-        preview(action.name, ids, type, controller.signal).then(setPreviewed, (failure) => controller.signal.aborted || setError(failure));
+        const check = async () => {
+            const outcomes = await preview(action.name, ids, type, controller.signal);
+            // Without it the dialog says so.
+            const known = action.disconnects === true && (await addPeople(outcomes, controller.signal).then(() => true, () => controller.signal.throwIfAborted() ?? false));
+            return { outcomes, known };
+        };
+        check().then(setPreviewed, (failure) => controller.signal.aborted || setError(failure));
         return () => controller.abort();
     };
     useEffect(look, [type]);
@@ -99,7 +76,7 @@ function Steps({ action, ids }) {
         const controller = new AbortController();
         stop.current = controller;
         running.value = controller;
-        asked.value?.begun?.();
+        begun?.();
         setPace(given);
         let told = false;
         await run(action.name, chosen, { requester: requester.value, computeType: type, ...given }, { stop: stop.current.signal, left: left.current.signal }, (now) => {
@@ -119,25 +96,29 @@ function Steps({ action, ids }) {
         ${needsType && html`<label>New type <select value=${type} onChange=${(/** @type {any} */ event) => setType(event.target.value)}><option value="" disabled>Choose one</option>${COMPUTE_TYPES.map((name) => html`<option key=${name}>${name}</option>`)}</select></label>`}
         <${Problem} error=${error} retry=${look} />
         ${previewed === undefined && error === undefined && !(needsType && type === "") && html`<p class="note loading" role="status">Checking what would happen …</p>`}
-        ${previewed && html`<${Confirm} key=${type} action=${action} previewed=${previewed} begin=${begin} />`}`;
+        ${previewed && html`<${Confirm} key=${type} action=${action} previewed=${previewed.outcomes} known=${previewed.known} begin=${begin} />`}`;
 }
 
-/** @param {{ action: typeof ACTIONS[number], previewed: Outcome[], begin: (ids: string[], pace: Pace) => void }} properties */
-function Confirm({ action, previewed, begin }) {
+/** @param {{ action: typeof ACTIONS[number], previewed: Outcome[], known: boolean, begin: (ids: string[], pace: Pace) => void }} properties `known`: who is active */
+function Confirm({ action, previewed, known, begin }) {
     const accepted = previewed.filter(({ outcome }) => outcome === "Accepted");
     const others = previewed.length - accepted.length;
     const [all, setAll] = useState(false);
+    const [spares, setSpares] = useState(false);
     const [agreed, setAgreed] = useState("");
     const [who, setWho] = useState(requester.value);
     const [atOnce, setAtOnce] = useState(accepted.length > MANY ? String(MANY) : "");
     const [failures, setFailures] = useState("");
-    const chosen = all ? previewed : accepted;
+    const offered = all ? previewed : accepted;
+    const active = offered.filter((outcome) => outcome.active);
+    const chosen = spares ? offered.filter((outcome) => !outcome.active) : offered;
     const removes = action.name === REMOVAL;
     const typed = action.danger || (action.disconnects && chosen.length > MANY);
     const wanted = !typed || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : removes ? "" : chosen[0].workSpaceId;
     /** @param {SubmitEvent} event */
     const submit = (event) => {
         event.preventDefault();
+        if (chosen.length === 0 || agreed !== wanted) return;
         if (!removes) requester.value = who.trim();
         const number = (/** @type {string} */ text) => (text === "" ? null : Number(text));
         begin(
@@ -145,8 +126,19 @@ function Confirm({ action, previewed, begin }) {
             { atOnce: number(atOnce), stopAfterFailures: number(failures) },
         );
     };
-    return html`<form class="action-form" onSubmit=${submit}>
+    const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+    useEffect(() => {
+        const pressed = (/** @type {KeyboardEvent} */ event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) form.current?.requestSubmit();
+        };
+        addEventListener("keydown", pressed);
+        // What must be typed comes next.
+        /** @type {HTMLElement | null | undefined} */ (form.current?.querySelector("[autocomplete=off]"))?.focus();
+        return () => removeEventListener("keydown", pressed);
+    }, []);
+    return html`<form class="action-form" ref=${form} onSubmit=${submit}>
         ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
+        ${action.disconnects && offered.length > 0 && html`<${Active} known=${known} active=${active.length} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Also try the ${count(others)} that would be refused now</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
@@ -160,9 +152,19 @@ function Confirm({ action, previewed, begin }) {
         ${wanted !== "" && html`<${Typed} key=${wanted} word=${wanted} onChange=${(/** @type {boolean} */ is) => setAgreed(is ? wanted : "")} />`}
         <div class="dialog-actions">
             <button type="button" onClick=${close}>Cancel</button>
-            <button class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted}>${action.title} ${desktops(chosen.length)}</button>
+            <button title="Ctrl Enter" class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted}>${action.title} ${desktops(chosen.length)}</button>
         </div>
     </form>`;
+}
+
+/** Says how many desktops people may be working at. @param {{ known: boolean, active: number, of: number, spares: boolean, setSpares: (spares: boolean) => void }} properties */
+function Active({ known, active, of, spares, setSpares }) {
+    if (!known) return html`<p class="warning">Who is active now could not be read: people may be working there.</p>`;
+    if (active === 0) return html`<p class="note">${of === 1 ? "It did not report" : "None of them reported"} in the last ${ACTIVE_MINUTES} minutes.</p>`;
+    return html`<div class="warning">
+        <p><b>${of === 1 ? "It is active now." : `${count(active)} of ${count(of)} are active now.`}</b> ${of === 1 ? "It" : "They"} reported in the last ${ACTIVE_MINUTES} minutes: whoever works there is disconnected.</p>
+        ${of > active && html`<label class="check"><input type="checkbox" checked=${spares} onChange=${(/** @type {any} */ event) => setSpares(event.target.checked)} /> Leave out the ${count(active)}</label>`}
+    </div>`;
 }
 
 /** What came of an action so far. @param {{ action: typeof ACTIONS[number], progress: import("./action-run.js").Progress, stop: () => void, begin: (ids: string[]) => void }} properties */
@@ -195,10 +197,21 @@ function Groups({ action, outcomes, future = false }) {
             ({ key, tone, glyph, text, rows }) => html`<li key=${key}>
                 <details open=${rows.length <= OPEN_MAX}>
                     <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${future && key === "Accepted" ? action.will : text}${rows[0]?.code ? html` <code>${key}</code>` : ""}</summary>
-                    <ul>${rows.slice(0, LISTED_MAX).map(({ workSpaceId, message }) => html`<li key=${workSpaceId}><${Text} text=${workSpaceId} /> ${message && html`<span class="note"><${Text} text=${message} /></span>`}</li>`)}</ul>
+                    <ul tabindex="0" aria-label=${`Desktops, ${future && key === "Accepted" ? action.will : text}`}>${activeFirst(rows).slice(0, LISTED_MAX).map((row) => html`<${Line} key=${row.workSpaceId} ...${row} />`)}</ul>
                     ${rows.length > LISTED_MAX && html`<p class="note">and ${count(rows.length - LISTED_MAX)} more</p>`}
                 </details>
             </li>`,
         )}
     </ul>`;
+}
+
+/** @param {Outcome[]} rows */
+const activeFirst = (rows) => [...rows.filter(({ active }) => active), ...rows.filter(({ active }) => !active)];
+
+/** @param {Outcome} properties */
+function Line({ workSpaceId, user, type, active, seen, message }) {
+    return html`<li>
+        <${Text} text=${workSpaceId} /> ${user && html`<b><${Text} text=${user} /></b> `}${active && html`<span class="tag">active, ${ago(seen, Date.now())}</span> `}
+        ${message && html`<span class="note"><${Text} text=${message} />${type && html`, now <${Text} text=${type} />`}</span>`}
+    </li>`;
 }

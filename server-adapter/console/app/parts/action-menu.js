@@ -1,9 +1,9 @@
 // What can be done to desktops: the first thing as a button, the others in a menu.
 
+import { askAction, askHold, askRelease } from "../asked.js";
 import { may, mayStart } from "../session.js";
 import { html } from "../vendor/preact.js";
-import { ACTIONS, askAction } from "./action-dialog.js";
-import { askHold, askRelease } from "./hold-dialog.js";
+import { ACTIONS } from "./actions.js";
 import { Icon } from "./icon.js";
 import { Popover } from "./popover.js";
 

@@ -1,6 +1,6 @@
 // Actions on many desktops: what they would do, and doing it in batches of the server.
 
-import { get, send } from "../api.js";
+import { get, pages, send } from "../api.js";
 import { look } from "../format.js";
 import { holdsOf } from "./hold-dialog.js";
 
@@ -10,6 +10,11 @@ const PREVIEW_MS = 20_000;
 /** Most desktops of a batch. */
 const BATCH_MAX = 1000;
 const POLL_MS = 1000;
+/** Desktops up to which each is looked up by its id, and ids of one request; of more desktops only those that reported lately are read. */
+const IDS_MAX = 500;
+const IDS_PER_REQUEST = 100;
+/** Whoever reported this recently may be at work. */
+export const ACTIVE_MINUTES = 15;
 /** It removes the record of a desktop, and is no action of the interface: there is no preview, and no requester. */
 export const REMOVAL = "RemoveWorkSpaceDbEntry";
 
@@ -18,8 +23,8 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 
 /**
  * `outcome` is a result of the audit, `Waiting` for its turn, or `NotSent`.
- * `simulated`: the clock ends the action, and nothing happens to the desktop.
- * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean }} Outcome
+ * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `active`: it reported in the last {@link ACTIVE_MINUTES} minutes, at `seen`.
+ * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, type?: string | null, active?: boolean, seen?: string | null }} Outcome
  */
 
 /** @type {Record<string, [tone: string, glyph: string, text: string]>} */
@@ -72,6 +77,27 @@ export async function preview(action, ids, computeType, signal) {
     }
     await addHolds(outcomes, signal).catch(() => signal.throwIfAborted());
     return outcomes;
+}
+
+/** Adds whose desktops they are, and which are active. @param {Outcome[]} outcomes @param {AbortSignal} signal */
+export async function addPeople(outcomes, signal) {
+    const byId = new Map(outcomes.map((outcome) => [outcome.workSpaceId, outcome]));
+    // The engine takes a comma for the end of an id.
+    const ids = [...byId.keys()].filter((id) => !id.includes(","));
+    /** @type {import("../api.js").Query[]} */
+    const queries = [];
+    if (byId.size > IDS_MAX) queries.push({ lastSeen: `ge.-${ACTIVE_MINUTES}m` });
+    else for (let from = 0; from < ids.length; from += IDS_PER_REQUEST) queries.push({ workSpId: ids.slice(from, from + IDS_PER_REQUEST) });
+    for (const query of queries) {
+        for await (const { columns, at } of pages("/query/workspaces", { ...query, fields: "workSpId,username,lastSeen,computeTypeName", format: "columns", limit: 5000 }, signal)) {
+            const since = Date.parse(at) - ACTIVE_MINUTES * 60_000;
+            for (const [index, id] of columns.workSpId.entries()) {
+                const outcome = byId.get(id);
+                const seen = columns.lastSeen[index];
+                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], type: columns.computeTypeName[index], seen, active: seen !== null && Date.parse(seen) >= since });
+            }
+        }
+    }
 }
 
 /** Says of desktops on hold why, and who placed it. @param {Outcome[]} outcomes @param {AbortSignal} signal */

@@ -1,14 +1,16 @@
 // The kinds of advice.
 
-/** What each kind means, and where its rule comes from. `act`: the action that follows it. @type {Record<string, { title: string, rule: string, how?: string, act?: string }>} */
+/** What each kind means, and where its rule comes from. `act`: the action that follows it; `mode`: the running mode to set in AWS. @type {Record<string, { title: string, rule: string, how?: string, act?: string, mode?: string }>} */
 export const KINDS = {
     idle: { title: "Unused", rule: "No telemetry, or no logon in this period." },
     autoStopCheaper: {
         title: "AUTO_STOP is cheaper",
+        mode: "AUTO_STOP",
         rule: "It is ALWAYS_ON, and in a month would be used for no more hours than the limit of its compute type, as Amazon's Cost Optimizer compares them: each session rounded up to hours, with the time until it stops. The limits are the server's configuration (cost). The interface cannot change the running mode.",
     },
     alwaysOnCheaper: {
         title: "ALWAYS_ON is cheaper",
+        mode: "ALWAYS_ON",
         rule: "It is AUTO_STOP, and in a month would be used for more hours than the limit of its compute type, as Amazon's Cost Optimizer compares them. The interface cannot change the running mode.",
     },
     overloaded: {

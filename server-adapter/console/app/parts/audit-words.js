@@ -1,7 +1,7 @@
 // Actions and outcomes of the audit, in words.
 
 import { html } from "../vendor/preact.js";
-import { ACTIONS } from "./action-dialog.js";
+import { ACTIONS } from "./actions.js";
 
 /** How an outcome looks: never by its colour alone. @type {Record<string, { glyph: string, tone: string, label: string }>} */
 export const RESULTS = {

@@ -1,10 +1,10 @@
 // The desktops behind a number, a bar or a cell: those whose records it was made of, read back from the newest until there are enough.
 
 import { get, request } from "../api.js";
+import { behind } from "../asked.js";
 import { count, time } from "../format.js";
 import { WHOLE_FLEET, href } from "../router.js";
-import { session } from "../session.js";
-import { effect, html, signal, useEffect, useState } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { DataTable } from "./data-table.js";
 import { Dialog } from "./dialog.js";
 import { DesktopLink, UserLink } from "./links.js";
@@ -12,13 +12,7 @@ import { Problem } from "./problem.js";
 import { Text } from "./text.js";
 
 /**
- * @typedef {object} Asked
- * @property {string} title
- * @property {"stats" | "activity" | "startup" | "processes"} stream
- * @property {readonly [number, number][]} spans in ms, newest first
- * @property {(record: any) => boolean} [accept] whether a record counts; without it each does
- * @property {{ title: string, of: (record: any) => number | undefined, text: (value: any) => string }} [value] of which the greatest of a desktop is shown
- *
+ * @typedef {import("../asked.js").Behind} Asked
  * @typedef {{ instanceId: string, username: string | null, records: number, last: string, value: number | null, known?: boolean }} Found
  */
 
@@ -28,16 +22,7 @@ const RECORDS_MAX = 50_000;
 const DESKTOPS_MAX = 500;
 const REQUESTS_MAX = 16;
 
-/** @type {import("../vendor/preact.js").Signal<Asked | null>} */
-const asked = signal(/** @type {Asked | null} */ (null));
-const close = () => (asked.value = null);
-addEventListener("hashchange", close);
-effect(() => {
-    if (session.value === null) close();
-});
-
-/** Shows the desktops. @param {Asked} given */
-export const askBehind = (given) => void (asked.value = given);
+const close = () => void (behind.value = null);
 
 /** A range as spans that are read one after the other: the newest hour first, then ever more. @param {number} from @param {number} to @returns {[number, number][]} */
 export function spansOf(from, to) {
@@ -48,7 +33,7 @@ export function spansOf(from, to) {
 }
 
 export function Behind() {
-    const ask = asked.value;
+    const ask = behind.value;
     return html`<${Dialog} open=${ask !== null} wide title=${ask?.title ?? ""} onClose=${close}>${ask && html`<${Shown} key=${ask} ask=${ask} />`}<//>`;
 }
 

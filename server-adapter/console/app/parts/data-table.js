@@ -42,7 +42,7 @@ export function DataTable({ columns, rows, caption, file, sort = "", rowKey, emp
                 </tbody>
             </table>
         </div>
-        ${rows.length > shown && html`<button type="button" onClick=${() => setShown(shown + most)}>Show ${Math.min(most, rows.length - shown)} more of ${(rows.length - shown).toLocaleString("en")}</button>`}
+        ${rows.length > shown && html`<div class="row"><button type="button" onClick=${() => setShown(shown + most)}>Show ${Math.min(most, rows.length - shown)} more of ${(rows.length - shown).toLocaleString("en")}</button></div>`}
         ${rows.length === 0 && html`<p class="note">${empty}</p>`}`;
 }
 

@@ -1,7 +1,7 @@
 // What the help desk asks first of a desktop: how it is, how the last logon went, what happened last, what can be done.
 
 import { get, pages } from "../api.js";
-import { NONE, ago, duration, time } from "../format.js";
+import { DAY_MS, NONE, ago, duration, time } from "../format.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
 import { html, useState } from "../vendor/preact.js";
@@ -17,6 +17,7 @@ import { Loaded } from "./problem.js";
 import { State } from "./state.js";
 import { firstOf, namesOf } from "./story.js";
 import { Text } from "./text.js";
+import { Who } from "./who.js";
 import { KINDS, isRefused } from "./timeline.js";
 
 /** @typedef {import("../live.js").FleetEvent} FleetEvent @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow @typedef {import("./states.js").TimelineRow} TimelineRow */
@@ -24,11 +25,10 @@ import { KINDS, isRefused } from "./timeline.js";
 const EVERY_MS = 15_000;
 const EVENTS = 5;
 const LOGON_DAYS = 28;
-const DAY_MS = 86_400_000;
 /** Desktops of a user that are offered: an account for a service may have thousands. */
 const DESKTOPS = 12;
 
-/** @param {{ asked: import("./card.js").Asked }} properties */
+/** @param {{ asked: import("../asked.js").Card }} properties */
 export function DesktopCard({ asked }) {
     const [chosen, choose] = useState("id" in asked ? asked.id : "");
     /** @type {Set<string>} */
@@ -44,7 +44,7 @@ export function DesktopCard({ asked }) {
     }}<//>`;
 }
 
-/** The desktop, and those that its user has besides; or those of a user. @param {import("./card.js").Asked} asked @param {AbortSignal} signal @returns {Promise<WorkspaceRow[]>} */
+/** The desktop, and those that its user has besides; or those of a user. @param {import("../asked.js").Card} asked @param {AbortSignal} signal @returns {Promise<WorkspaceRow[]>} */
 async function desktopsOf(asked, signal) {
     const own = "id" in asked ? (await get("/query/workspaces", { workSpId: asked.id, window: "7d", limit: 1 }, signal)).rows : [];
     const user = "user" in asked ? asked.user : own[0]?.username;
@@ -112,7 +112,7 @@ async function lastEvents(id, signal) {
 function Hold({ hold: { matter, placedBy, placedAt } }) {
     return html`<section class="hold" aria-label="Litigation hold">
         <p><span class="state care"><span class="glyph" aria-hidden="true">▣</span><b>On litigation hold</b></span> <${Text} text=${matter} /></p>
-        <p class="note">Placed by <${Text} text=${placedBy} /> on ${time(placedAt)}</p>
+        <p class="note">Placed by <${Who} name=${placedBy} /> on ${time(placedAt)}</p>
     </section>`;
 }
 

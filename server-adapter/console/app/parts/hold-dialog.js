@@ -1,14 +1,16 @@
 // Places and releases litigation holds, of one desktop or of many.
 
 import { pages, send } from "../api.js";
+import { hold } from "../asked.js";
 import { time } from "../format.js";
 import { useResource } from "../resource.js";
 import { notify } from "../shell/notices.js";
-import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Outcomes, forEach } from "./bulk.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
 import { Text } from "./text.js";
+import { Who } from "./who.js";
 
 /** @typedef {{ workSpId: string, computerName: string | null, username: string | null, matter: string, reason: string | null, placedBy: string, placedAt: string }} HoldRow */
 
@@ -16,16 +18,7 @@ const TEXT_MAX = 256;
 /** As many ids as one filter takes. */
 const IDS_PER_QUESTION = 100;
 
-/** @type {import("../vendor/preact.js").Signal<{ release: boolean, ids: readonly string[] } | null>} */
-const asked = signal(null);
-
-/** Asks for the matter of a hold, then places it. Without ids it asks for them too. @param {readonly string[]} ids */
-export const askHold = (ids) => void (asked.value = { release: false, ids });
-
-/** Shows the holds, then releases those that are confirmed. @param {readonly string[]} ids */
-export const askRelease = (ids) => void (asked.value = { release: true, ids });
-
-const close = () => void (asked.value = null);
+const close = () => void (hold.value = null);
 
 /** @param {string} id */
 const placeOf = (id) => `/operator/workspaces/${encodeURIComponent(id)}/litigation-hold`;
@@ -45,7 +38,7 @@ export async function holdsOf(ids, signal) {
 }
 
 export function HoldDialog() {
-    const ask = asked.value;
+    const ask = hold.value;
     return html`<${Dialog} open=${ask !== null} title=${ask?.release ? "Release litigation holds" : "Place a litigation hold"} onClose=${close}>${ask && html`<${ask.release ? Release : Place} ids=${ask.ids} />`}<//>`;
 }
 
@@ -157,7 +150,7 @@ function Names({ ids }) {
 /** Who placed which hold. @param {{ rows: HoldRow[] }} properties */
 function Holds({ rows }) {
     return html`<ul class="hold-list">
-        ${rows.slice(0, SHOWN).map((row) => html`<li key=${row.workSpId}><b><${Text} text=${row.workSpId} /></b> <${Text} text=${row.matter} />${row.reason && html` (<${Text} text=${row.reason} />)`} <span class="note">placed by <${Text} text=${row.placedBy} /> on ${time(row.placedAt)}</span></li>`)}
+        ${rows.slice(0, SHOWN).map((row) => html`<li key=${row.workSpId}><b><${Text} text=${row.workSpId} /></b> <${Text} text=${row.matter} />${row.reason && html` (<${Text} text=${row.reason} />)`} <span class="note">placed by <${Who} name=${row.placedBy} /> on ${time(row.placedAt)}</span></li>`)}
         ${rows.length > SHOWN && html`<li class="note">and ${rows.length - SHOWN} more</li>`}
     </ul>`;
 }

@@ -1,6 +1,6 @@
 // Values over time as lines, with their numbers beside them: in the readout at the pointer or the arrow keys, in a table, as CSV.
 
-import { time, utcDay } from "../format.js";
+import { DAY_MS, time, utcDay } from "../format.js";
 import { utc } from "../preferences.js";
 import { html, signal, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { DataTable } from "./data-table.js";
@@ -34,7 +34,6 @@ import { exact, numberTicks, timeTicks, withUnit } from "./scale.js";
 
 /** The time at which a chart of the page is read: the others show it as well. @type {import("../vendor/preact.js").Signal<number | undefined>} */
 export const cross = signal(/** @type {number | undefined} */ (undefined));
-const DAY_MS = 86_400_000;
 /** Pixels from which a movement is a selection. */
 const DRAG_PX = 6;
 /** Pixels between two marks. */

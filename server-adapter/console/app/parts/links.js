@@ -1,9 +1,9 @@
 // Links to desktops and users from tables.
 
+import { openCard } from "../asked.js";
 import { NONE } from "../format.js";
 import { href } from "../router.js";
 import { html } from "../vendor/preact.js";
-import { openCard } from "./card.js";
 import { Text } from "./text.js";
 
 /** @param {string} page @param {string | null | undefined} id */

@@ -27,8 +27,8 @@ export async function logonsOf(instanceId, from, signal) {
     return logons.reverse();
 }
 
-/** @param {StartupRecord} record @returns {Logon} */
-function logon(record) {
+/** A record with what no phase accounts for. @param {StartupRecord} record @returns {Logon} */
+export function logon(record) {
     const { totalMs, profileMs, groupPolicyMs, shellMs } = record;
     const isComplete = totalMs !== undefined && profileMs !== undefined && groupPolicyMs !== undefined && shellMs !== undefined;
     return { ...record, at: record.baselineUtc ?? record.receivedAt, unattributedMs: isComplete ? totalMs - profileMs - groupPolicyMs - shellMs : null };

@@ -5,7 +5,7 @@ import { count } from "../format.js";
 import { useResource } from "../resource.js";
 import { may } from "../session.js";
 import { RESULTS, actionTitle } from "./audit-words.js";
-import { ACTIONS } from "./action-dialog.js";
+import { ACTIONS } from "./actions.js";
 import { bounds } from "./range.js";
 
 const READ = 100;
@@ -46,7 +46,7 @@ export function useMarks(range) {
         async (signal) => {
             const [from, to] = bounds(range);
             /** @type {Row[]} */
-            const rows = may("admin")
+            const rows = may("audit")
                 ? (await get("/operator/audit", { from: new Date(from).toISOString(), to: range.to, limit: READ }, signal)).activities
                 : await get("/api/Information/GetAdminActivity", { numberOfActivities: READ }, signal);
             return marksOf(rows.filter(({ activityTime }) => Date.parse(activityTime) >= from && Date.parse(activityTime) < to));

@@ -1,13 +1,11 @@
 // What the search can do besides finding: actions on a desktop that is named after them, and commands.
 
 import { host } from "../api.js";
-import { ACTIONS, askAction } from "../parts/action-dialog.js";
-import { askHold, askRelease } from "../parts/hold-dialog.js";
+import { askAction, askHold, askRelease, help, person } from "../asked.js";
+import { ACTIONS } from "../parts/actions.js";
 import { theme, utc } from "../preferences.js";
 import { go } from "../router.js";
 import { may, mayStart, signOut } from "../session.js";
-import { help } from "./help.js";
-import { person } from "./person.js";
 
 /** @typedef {{ name: string, title: string, may: () => boolean, run: (ids: string[]) => void }} Verb `name` is what is typed before the desktop */
 /** @typedef {{ name: string, title: string, words?: string, may?: () => boolean, run: () => void }} Command `words` find it too */

@@ -8,6 +8,7 @@ import { visible } from "../parts/text.js";
 import { utc } from "../preferences.js";
 import { useResource } from "../resource.js";
 import { SCOPE, route, setQuery } from "../router.js";
+import { may } from "../session.js";
 import { html, useState } from "../vendor/preact.js";
 
 /** @type {Record<string, { title: string, counts?: string }>} members of the scope; `counts` of the fleet name the values there are */
@@ -24,7 +25,7 @@ const said = (names) => names.map((name) => visible(route.value.query[name])).jo
 export function Context() {
     const page = shownPage();
     if (page === undefined || (page.range === undefined && page.parts === undefined)) return null;
-    return html`<div class="context" role="group" aria-label="Time range and scope"><${Time} initial=${page.range} /><${Scope} /></div>`;
+    return html`<div class="context" role="group" aria-label="Time range and scope"><${Time} initial=${page.range} />${may("read") && html`<${Scope} />`}</div>`;
 }
 
 /** @param {{ initial: string | undefined }} properties */

@@ -1,8 +1,9 @@
 // The help: keys, and what can be chosen.
 
+import { help } from "../asked.js";
 import { Dialog } from "../parts/dialog.js";
 import { letterKeys, utc } from "../preferences.js";
-import { html, signal } from "../vendor/preact.js";
+import { html } from "../vendor/preact.js";
 
 /** What a person can press. */
 const KEYS = [
@@ -14,11 +15,9 @@ const KEYS = [
     ["Shift ↑ ↓, Ctrl A", "Select several rows, or all"],
     ["Enter", "Open a row"],
     ["Shift Enter, double click", "Show the card of a desktop"],
+    ["Ctrl Enter", "Confirm an action"],
     ["Esc", "Close, or clear the selection"],
 ];
-
-/** Whether it is shown. */
-export const help = signal(false);
 
 export function Help() {
     return html`<${Dialog} open=${help.value} title="Help" onClose=${() => (help.value = false)}>

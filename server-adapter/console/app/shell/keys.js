@@ -1,10 +1,8 @@
 // Keys that work on every page.
 
-import { openCard } from "../parts/card.js";
+import { help, openCard, palette } from "../asked.js";
 import { letterKeys } from "../preferences.js";
 import { useEffect } from "../vendor/preact.js";
-import { help } from "./help.js";
-import { palette } from "./palette.js";
 
 export function useKeys() {
     useEffect(() => {

@@ -1,22 +1,19 @@
 // The search over everything: desktops, users, pages, and what can be done, such as `reboot ws-1`.
 
 import { get } from "../api.js";
-import { openCard } from "../parts/card.js";
+import { openCard, palette } from "../asked.js";
 import { Dialog } from "../parts/dialog.js";
 import { State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { PAGES } from "../pages/index.js";
 import { follow, href } from "../router.js";
 import { may } from "../session.js";
-import { html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
 import { commands, matches, spoken, verbs } from "./commands.js";
 import { recent, remember } from "./recent.js";
 
 const FOUND_MAX = 8;
 const PAUSE_MS = 120;
-
-/** Whether it is shown. */
-export const palette = signal(false);
 
 export function Palette() {
     return html`<${Dialog} open=${palette.value} title="Search and commands" onClose=${close}><${Search} /><//>`;
@@ -34,7 +31,7 @@ function close() {
 function useDesktops(part) {
     const [found, setFound] = useState({ part: "", rows: /** @type {Row[]} */ ([]), note: "" });
     useEffect(() => {
-        if (part === "") return setFound({ part, rows: [], note: "" });
+        if (part === "" || !may("read")) return setFound({ part, rows: [], note: "" });
         const controller = new AbortController();
         const timer = setTimeout(async () => {
             try {
@@ -62,7 +59,7 @@ function Search() {
     const part = said?.rest ?? wanted;
     const { rows, note, part: answered } = useDesktops(part);
     const fresh = answered === part;
-    const found = distinct(said ? objects(said.verb, rows) : wanted === "" ? [...lately(setText), ...verbsLike("", setText), ...pages("")] : [...rows.flatMap(results), ...verbsLike(wanted, setText), ...commandsLike(wanted), ...pages(wanted)]);
+    const found = distinct(said ? objects(said.verb, rows) : wanted === "" ? [...lately(setText), ...verbsLike("", setText), ...pages("")] : called(wanted, rows.flatMap(results), [...verbsLike(wanted, setText), ...commandsLike(wanted), ...pages(wanted)]));
     const index = Math.max(0, found.findIndex(({ key }) => key === chosen));
     const id = (/** @type {number} */ at) => `${list}-${at}`;
     /** @param {Found} item @param {boolean} asPage */
@@ -120,6 +117,14 @@ function Search() {
         </ul>
         <p class="note" role="status">${said && part === "" ? `${said.verb.title} which desktop? Type a part of its id, computer name or user.` : fresh && found.length > 0 && rows.length === 0 ? "" : note}</p>
         <p class="note hint"><kbd>Enter</kbd> ${said ? "shows what would happen" : "opens the card"} · <kbd>Ctrl Enter</kbd> the page · <kbd>Esc</kbd> closes</p>`;
+}
+
+/** What is called as it was typed comes before what has it in its name, and what begins with it before what has it within. @param {string} wanted @param {Found[]} desktops @param {Found[]} others */
+function called(wanted, desktops, others) {
+    const title = (/** @type {Found} */ { text }) => text.replace(/ …$/, "").toLowerCase();
+    const within = others.filter((other) => title(other) !== wanted);
+    const begins = (/** @type {Found} */ other) => title(other).startsWith(wanted);
+    return [...others.filter((other) => title(other) === wanted), ...desktops, ...within.filter(begins), ...within.filter((other) => !begins(other))];
 }
 
 /** @param {Found[]} found */

@@ -1,25 +1,15 @@
 // Who works here: the name that the audit gets, and what the key is and may do.
 
 import { host } from "../api.js";
+import { person } from "../asked.js";
 import { time } from "../format.js";
 import { Dialog } from "../parts/dialog.js";
 import { Text } from "../parts/text.js";
 import { requester } from "../preferences.js";
-import { session } from "../session.js";
-import { html, signal } from "../vendor/preact.js";
+import { session, signOut } from "../session.js";
+import { html } from "../vendor/preact.js";
 
-/** Whether it is shown. */
-export const person = signal(false);
 const close = () => void (person.value = false);
-
-/** The name in the bar. */
-export function Person() {
-    const name = requester.value || "No name";
-    return html`<button type="button" class="quiet person" title="Your name, and what your key may do" onClick=${() => (person.value = true)}><span class="initials" aria-hidden="true">${initials(requester.value)}</span><span class="name"><${Text} text=${name} /></span></button>`;
-}
-
-/** @param {string} name */
-const initials = (name) => name.split(/\s+/).slice(0, 2).map(([first = ""]) => first.toUpperCase()).join("") || "–";
 
 export function PersonDialog() {
     return html`<${Dialog} open=${person.value} title="You" onClose=${close}><${Form} /><//>`;
@@ -41,6 +31,6 @@ function Form() {
             <dt>Permissions</dt><dd>${scopes.join(", ")}${actions !== null && `; actions: ${actions.length}`}</dd>
             <dt>Session ends</dt><dd>${expires === null ? "at sign-out" : time(expires)}</dd>
         </dl>
-        <div class="dialog-actions"><button type="button" onClick=${close}>Cancel</button><button class="primary">Save</button></div>
+        <div class="dialog-actions">${host().kind === "server" && html`<button type="button" class="to-start" onClick=${() => (close(), signOut())}>Sign out</button>`}<button type="button" onClick=${close}>Cancel</button><button class="primary">Save</button></div>
     </form>`;
 }

@@ -1,25 +1,20 @@
 // The frame around every page: menu, live state, search, and where errors of a page are shown.
 
 import { host } from "../api.js";
+import { help, isAsked, palette, person } from "../asked.js";
 import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
-import { ActionDialog } from "../parts/action-dialog.js";
-import { Behind } from "../parts/behind.js";
-import { Card } from "../parts/card.js";
-import { HoldDialog } from "../parts/hold-dialog.js";
 import { Icon } from "../parts/icon.js";
 import { Skeleton } from "../parts/problem.js";
-import { theme } from "../preferences.js";
+import { Text } from "../parts/text.js";
+import { requester, theme } from "../preferences.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
 import { may, signOut } from "../session.js";
 import { html, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
 import { Context, NotInScope } from "./context.js";
-import { Help, help } from "./help.js";
 import { useKeys } from "./keys.js";
-import { Notices } from "./notices.js";
-import { Palette, palette } from "./palette.js";
-import { Person, PersonDialog } from "./person.js";
+import { Notices, notify } from "./notices.js";
 
 const LIVE = {
     connecting: { glyph: "◔", text: "Connecting" },
@@ -38,7 +33,7 @@ export function Shell() {
             <button type="button" class="quiet menu-button" aria-expanded=${menu} aria-controls="menu" onClick=${() => setMenu(!menu)}>☰ <span class="hidden">Menu</span></button>
             <a class="brand" href=${href("overview")}><img src="app/icon.svg" alt="" width="22" height="22" /> deskfleet</a>
             <span class="place">${host().place}</span>
-            <${LiveState} />
+            ${may("read") && html`<${LiveState} />`}
             ${host().kind === "server" && html`<${Simulated} />`}
             <${Context} />
             <button type="button" class="find" onClick=${() => (palette.value = true)}>Search <kbd>Ctrl K</kbd></button>
@@ -48,7 +43,20 @@ export function Shell() {
             <nav id="menu" class=${menu ? "menu open" : "menu"} aria-label="Pages"><${Menu} shown=${name} /></nav>
             <main id="main" tabindex="-1"><${NotInScope} /><${Content} key=${name} page=${page} /></main>
         </div>
-        <${Notices} /><${Palette} /><${Help} /><${PersonDialog} /><${Card} /><${ActionDialog} /><${HoldDialog} /><${Behind} />`;
+        <${Notices} /><${Dialogs} />`;
+}
+
+/** Loads what is shown over a page. */
+export const dialogs = () => import("./dialogs.js");
+
+/** The dialogs, from the first one that is asked for. */
+function Dialogs() {
+    const [loaded, setLoaded] = useState(/** @type {{ of: any } | undefined} */ (undefined));
+    const asked = isAsked();
+    useEffect(() => {
+        if (asked) dialogs().then((module) => setLoaded({ of: module.Dialogs }), (error) => notify(`This part of the console cannot be loaded: ${error.message}`, "bad"));
+    }, [asked]);
+    return loaded && html`<${loaded.of} />`;
 }
 
 /** @param {MouseEvent} event */
@@ -102,6 +110,15 @@ function Settings() {
     </div>`;
 }
 
+/** The name in the bar. */
+function Person() {
+    const name = requester.value || "No name";
+    return html`<button type="button" class="quiet person" title="Your name, and what your key may do" onClick=${() => (person.value = true)}><span class="initials" aria-hidden="true">${initials(requester.value)}</span><span class="name"><${Text} text=${name} /></span></button>`;
+}
+
+/** @param {string} name */
+const initials = (name) => name.split(/\s+/).slice(0, 2).map(([first = ""]) => first.toUpperCase()).join("") || "–";
+
 /** Whether a page was shown before. */
 let another = false;
 
@@ -118,10 +135,16 @@ function Content({ page }) {
         another = true;
     }, [page]);
     if (page === undefined) return html`<h1>There is no such page</h1><p><a href=${href("overview")}>To the overview</a></p>`;
-    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">This key lacks the permission <code>${page.scope}</code>.</p>`;
+    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">This key lacks the permission <code>${page.scope}</code>.</p><${Allowed} />`;
     const error = failed ?? missing;
     if (error) return html`<h1>${page.title}</h1><${Failure} error=${error} retry=${() => (missing ? location.reload() : retry())} />`;
     return loaded === undefined ? html`<${Skeleton} />` : html`<${loaded.page} />`;
+}
+
+/** What this key may open instead. */
+function Allowed() {
+    const pages = PAGES.filter(({ group, scope }) => group !== "" && may(scope));
+    return html`<p>It may open: ${pages.map(({ name, title }, index) => html`${index > 0 && ", "}<a key=${name} href=${href(name)}>${title}</a>`)}.</p>`;
 }
 
 /** @param {{ error: Error, retry: () => void }} properties */

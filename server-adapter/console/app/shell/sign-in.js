@@ -7,7 +7,7 @@ import { signIn, signInNote } from "../session.js";
 import { html, useState } from "../vendor/preact.js";
 
 /** The tasks that a person signs in for, with the pages for them. */
-const SESSIONS = { helpdesk: TASKS.helpdesk.title, operator: TASKS.operator.title, collector: "Read only" };
+const SESSIONS = { helpdesk: TASKS.helpdesk.title, operator: TASKS.operator.title, auditor: TASKS.auditor.title, collector: "Read only" };
 
 export function SignIn() {
     const [busy, setBusy] = useState(false);
@@ -25,7 +25,9 @@ export function SignIn() {
                 ? String(error)
                 : error.status === 401
                   ? "The key is not accepted. Look for a character that is missing, or ask for a new key."
-                  : `${error.message} ${error.advice}`;
+                  : error.status === 403
+                    ? "This key may only post telemetry: sign in with one that may read."
+                    : `${error.message} ${error.advice}`;
             signInNote.value = { text, problem: true };
         }
     };

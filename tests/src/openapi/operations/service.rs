@@ -179,12 +179,12 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
         method: "post",
         summary: "Exchange a code for a key",
         description: "Signs in to the console, in a server that has it: issues a key of scope `admin` that expires after twelve hours. The code is that of \
-            the link which the server prints when it starts; it is valid once, within 30 minutes. Wrong codes count as bad keys.\n\n\
+            the link which the server prints when it starts; it is valid once, within 30 minutes. Wrong codes count as bad keys. The name of the key begins with `who`, if it is sent.\n\n\
             Each call that issues a key is a row `IssueKey` of the audit.",
         keyed: false,
         body: Some((
             "SignIn",
-            r#"{"code":"Vh5yyRpsGVnoT0sIMA3h5gVoCLQEvKQFx2U3q9nOGYo"}"#,
+            r#"{"code":"Vh5yyRpsGVnoT0sIMA3h5gVoCLQEvKQFx2U3q9nOGYo","who":"Ada, Firefox on Linux"}"#,
         )),
         parameter: None,
         response: (
@@ -192,7 +192,7 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
             "The key; it is returned only here.",
             Done::Json(
                 "IssuedKey",
-                r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
+                r#"{"id":3,"name":"Ada, Firefox on Linux, console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
                 "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"actions":null,"filter":null,"destructivePerHour":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
             ),
         ),
