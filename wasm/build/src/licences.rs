@@ -36,7 +36,7 @@ struct Crate {
 ///
 /// # Errors
 ///
-/// A crate has no text of its licence, or Cargo cannot be run.
+/// A crate has no text of its licence or is not in Cargo's metadata, or Cargo cannot be run.
 pub(crate) fn of(root: &Path, manifests: &BTreeSet<PathBuf>) -> Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let metadata = stdout_of(
@@ -50,6 +50,10 @@ pub(crate) fn of(root: &Path, manifests: &BTreeSet<PathBuf>) -> Result<String> {
     let mut compiled: Vec<Crate> = crates
         .filter(|each| manifests.contains(&each.folder.join("Cargo.toml")))
         .collect();
+    let foreign = manifests.iter().filter(|each| !each.starts_with(root));
+    if compiled.len() != foreign.count() {
+        return Err("cargo's metadata lacks crates that were compiled".to_owned());
+    }
     compiled.sort_by(|one, other| one.name.cmp(&other.name));
     listed(&compiled)
 }
