@@ -131,7 +131,10 @@ fn code_is_exchanged_once_for_an_admin_key_of_twelve_hours() {
 #[test]
 fn name_of_the_key_says_who_signed_in() {
     for (who, prefix) in [
-        (json!("Ada, Firefox on Linux"), "Ada, Firefox on Linux, ".to_owned()),
+        (
+            json!("Ada, Firefox on Linux"),
+            "Ada, Firefox on Linux, ".to_owned(),
+        ),
         (json!("  "), String::new()),
         (Value::Null, String::new()),
         (json!("é".repeat(300)), format!("{}, ", "é".repeat(200))),

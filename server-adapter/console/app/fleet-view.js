@@ -79,8 +79,11 @@ export class FleetView {
         const accepted = this.#accepted();
         const added = Uint32Array.from(changed).filter((row) => accepted[row]);
         for (const row of changed) accepted[row] = 0;
-        const kept = this.rows.filter((row) => accepted[row]);
-        this.rows = merged(kept, added.sort(this.#order), this.#order);
+        const rows = this.rows;
+        const kept = new Uint32Array(rows.length);
+        let length = 0;
+        for (let at = 0; at < rows.length; at++) if (accepted[rows[at]]) kept[length++] = rows[at];
+        this.rows = merged(kept.subarray(0, length), added.sort(this.#order), this.#order);
     }
 
     /** An order reads columns as they are now: they are replaced as they grow. */
@@ -149,6 +152,11 @@ export class FleetView {
 function merged(one, other, order) {
     const rows = new Uint32Array(one.length + other.length);
     let [a, b, to] = [0, 0, 0];
+    // A page that is read follows what was read before it.
+    if (one.length > 0 && other.length > 0 && order(one[one.length - 1], other[0]) <= 0) {
+        rows.set(one);
+        a = to = one.length;
+    }
     while (a < one.length && b < other.length) rows[to++] = order(one[a], other[b]) <= 0 ? one[a++] : other[b++];
     rows.set(one.subarray(a), to);
     rows.set(other.subarray(b), to + one.length - a);

@@ -237,13 +237,13 @@ impl Desktop {
     fn stats(&self, uptime: i64, usage: Use, random: &mut Random) -> Value {
         let (load, used_percent, traffic) = match usage {
             Use::None => (random.around(0, 4), random.around(22, 34), 4),
+            // A large one of which half would do.
+            Use::Locked | Use::Work if self.habit == Habit::Idle => {
+                (random.around(1, 18), random.around(18, 36), 120)
+            }
             Use::Locked => (random.around(0, 8), random.around(40, 55), 12),
             Use::Work if self.habit == Habit::Overloaded => {
                 (random.around(82, 100), random.around(88, 98), 900)
-            }
-            // A large one of which half would do.
-            Use::Work if self.habit == Habit::Idle => {
-                (random.around(1, 18), random.around(18, 36), 120)
             }
             Use::Work => (random.around(2, 58), random.around(42, 80), 400),
         };

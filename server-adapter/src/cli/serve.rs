@@ -8,7 +8,8 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use deskfleet::{
-    Action, Config, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery, error_chain,
+    Action, Config, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery,
+    error_chain,
 };
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{

@@ -22,7 +22,10 @@ const NO_JSON: Refused = (
     Code::UnsupportedMediaType,
     "The body is JSON: Content-Type is application/json.",
 );
-const NO_CODE: Refused = (Code::InvalidBody, "The body is {\"code\":\"…\"}, with `who` if it is known.");
+const NO_CODE: Refused = (
+    Code::InvalidBody,
+    "The body is {\"code\":\"…\"}, with `who` if it is known.",
+);
 const UNKNOWN: Refused = (
     Code::InvalidApiKey,
     "The code is not valid: it was used, it is older than 30 minutes, or there is none like it.",
@@ -54,8 +57,9 @@ pub(crate) async fn exchange(
     let now = engine.now();
     let taken = codes.take(&code, now).ok_or(UNKNOWN)?;
     // It waits for a commit, also when the client is gone.
-    let issuing =
-        spawn_blocking(move || issue(&engine, who.as_deref(), now).inspect_err(|_| codes.give_back(taken)));
+    let issuing = spawn_blocking(move || {
+        issue(&engine, who.as_deref(), now).inspect_err(|_| codes.give_back(taken))
+    });
     let issued = issuing.await.map_err(|_| refusal::ENDED)?;
     issued.map_err(|error| (error.kind().into(), NOT_ISSUED))
 }
@@ -69,13 +73,18 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Issues an admin key that is named after who signs in, as far as that is known, and the time.
-fn issue(
-    engine: &Engine,
-    who: Option<&str>,
-    now: Timestamp,
-) -> Result<IssuedKey, EngineError> {
-    let who: String = who.unwrap_or_default().trim().chars().take(WHO_CHARS_MAX).collect();
-    let prefix = if who.is_empty() { who } else { format!("{who}, ") };
+fn issue(engine: &Engine, who: Option<&str>, now: Timestamp) -> Result<IssuedKey, EngineError> {
+    let who: String = who
+        .unwrap_or_default()
+        .trim()
+        .chars()
+        .take(WHO_CHARS_MAX)
+        .collect();
+    let prefix = if who.is_empty() {
+        who
+    } else {
+        format!("{who}, ")
+    };
     let mut time = now.to_string();
     if let Some(fraction) = time.find('.') {
         time.replace_range(fraction.., "Z");

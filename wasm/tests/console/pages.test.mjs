@@ -55,7 +55,7 @@ consoleTest("every_page_is_accessible_and_shows_hostile_names_as_text", async (g
         await page.waitForFunction(() => document.querySelector("main#main .loading") === null && document.querySelector("main#main h1") !== null);
         for (const theme of ["light", "dark"]) {
             await passesAxe(theme);
-            for (const [width, height] of [[1280, 860], [320, 640]]) {
+            for (const [width, height] of [[1280, 860], [1024, 768], [320, 640]]) {
                 await page.setViewport({ width, height });
                 // Charts are drawn anew after a change of width.
                 await page.waitForFunction(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth, { timeout: 3000 }).catch(() => {});
