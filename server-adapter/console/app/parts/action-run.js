@@ -13,7 +13,7 @@ const POLL_MS = 1000;
 /** Desktops up to which each is looked up by its id, and ids of one request; of more desktops only those that reported lately are read. */
 const IDS_MAX = 500;
 const IDS_PER_REQUEST = 100;
-/** Whoever reported this recently may be at work. */
+/** Somebody may be at work where the desktop reported this recently. */
 export const ACTIVE_MINUTES = 15;
 /** It removes the record of a desktop, and is no action of the interface: there is no preview, and no requester. */
 export const REMOVAL = "RemoveWorkSpaceDbEntry";

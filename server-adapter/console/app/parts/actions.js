@@ -1,7 +1,7 @@
 // What can be done to desktops.
 
 /**
- * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: whoever works there is disconnected; `holds`: refused for a desktop on litigation hold.
+ * What can be done. `danger`: data is lost, so that it is confirmed by typing; `disconnects`: people who work there are disconnected; `holds`: refused for a desktop on litigation hold.
  * @type {{ name: string, title: string, will: string, danger?: boolean, disconnects?: boolean, holds?: boolean, note: string }[]}
  */
 export const ACTIONS = [
