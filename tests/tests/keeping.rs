@@ -294,7 +294,8 @@ fn backend_opened_to_read_is_read_and_no_byte_of_it_changes() {
     let only_read = FileBackend::new(fs::File::open(&path).unwrap()).unwrap();
     let second = builder().open_backend_read_only(only_read).unwrap();
     assert_eq!(ids(&second, 0), [1]);
-    is_taken(builder().open_backend(backend(&path)));
+    let taken = builder().open_backend(backend(&path)).unwrap_err();
+    assert_eq!(taken.kind(), ErrorKind::AlreadyOpen);
     second.close().unwrap();
     assert_eq!(status(&reader, 2), 503);
     assert!(!reader.is_ready());
