@@ -118,8 +118,9 @@ fn store_without_a_lock_is_reported_once() {
             seen.fetch_add(usize::from(is_reported), Ordering::Relaxed);
         });
         let engine = open(builder).unwrap();
-        engine.record(stats("ws-1", "jdoe", 1, NOW)).unwrap();
-        engine.maintain().unwrap();
+        // One of them only reads.
+        let _ = engine.record(stats("ws-1", "jdoe", 1, NOW));
+        let _ = engine.maintain();
         engine.close().unwrap();
         reported.swap(0, Ordering::Relaxed)
     };

@@ -37,7 +37,7 @@ struct Crate {
 /// # Errors
 ///
 /// A crate has no text of its licence or is not in Cargo's metadata, or Cargo cannot be run.
-pub(crate) fn of(root: &Path, manifests: &BTreeSet<PathBuf>) -> Result<String> {
+pub(crate) fn text(root: &Path, manifests: &BTreeSet<PathBuf>) -> Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let metadata = stdout_of(
         Command::new(cargo)

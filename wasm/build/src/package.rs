@@ -21,7 +21,7 @@ pub(crate) fn write(root: &Path, compiled: &Compiled, pkg: &Path) -> Result<Stri
     let wasm = root.join("wasm");
     check_version(&wasm.join("package.json"))?;
     let (glue, Ordered { module, names }) = bind(&compiled.module)?;
-    let licences = licences::of(root, &compiled.manifests)?;
+    let licences = licences::text(root, &compiled.manifests)?;
     if pkg.exists() {
         fs::remove_dir_all(pkg).map_err(|error| error_at(pkg, &error))?;
     }
