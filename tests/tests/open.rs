@@ -113,10 +113,14 @@ fn store_without_a_lock_is_reported_once() {
     let reported = Arc::new(AtomicUsize::new(0));
     let counted = |open: &dyn Fn(EngineBuilder) -> Result<Engine, EngineError>| {
         let seen = Arc::clone(&reported);
-        let builder = Engine::builder().observer(move |event: &Event<'_>| {
-            let is_reported = matches!(event, Event::NotLocked);
-            seen.fetch_add(usize::from(is_reported), Ordering::Relaxed);
-        });
+        let clock = ManualClock::new(NOW.parse().unwrap());
+        let builder = Engine::builder()
+            .clock(clock)
+            .seed(7)
+            .observer(move |event: &Event<'_>| {
+                let is_reported = matches!(event, Event::NotLocked);
+                seen.fetch_add(usize::from(is_reported), Ordering::Relaxed);
+            });
         let engine = open(builder).unwrap();
         // One of them only reads.
         let _ = engine.record(stats("ws-1", "jdoe", 1, NOW));
