@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,16 +131,6 @@ fn store_without_a_lock_is_reported_once() {
     assert_eq!(counted(&|it| it.open_backend(MemoryBackend::new())), 0);
     assert_eq!(counted(&|it| it.open(&path)), 0);
     assert_eq!(counted(&|it| it.open_read_only(&path)), 0);
-}
-
-#[test]
-fn memory_backend_is_open_once_at_a_time() {
-    let memory = MemoryBackend::new();
-    let lock = || memory.try_lock_range(Bound::Unbounded, Bound::Unbounded);
-    assert!(lock().unwrap());
-    assert!(!lock().unwrap());
-    memory.close().unwrap();
-    assert!(lock().unwrap());
 }
 
 #[test]

@@ -16,7 +16,6 @@ use std::fmt;
 use std::io;
 use std::ops::Bound;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use redb::backends::FileBackend;
 pub use redb::{BackendError, StorageBackend};
@@ -74,7 +73,6 @@ const CHUNK_BYTES: usize = 16 * 1024;
 #[derive(Default)]
 pub struct MemoryBackend {
     memory: RwLock<Memory>,
-    is_taken: AtomicBool,
 }
 
 #[derive(Default)]
@@ -116,22 +114,17 @@ impl Memory {
 }
 
 impl StorageBackend for MemoryBackend {
+    /// Whoever has it owns it, so nobody else can open it.
     fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
-        Ok(!self.is_taken.swap(true, Ordering::AcqRel))
+        Ok(true)
     }
 
-    /// An engine has it for itself, also one that reads.
     fn try_lock_shared_range(
         &self,
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
         self.try_lock_range(start, end)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        self.is_taken.store(false, Ordering::Release);
-        Ok(())
     }
 
     fn len(&self) -> io::Result<u64> {
