@@ -40,9 +40,9 @@ impl Engine {
     /// `tokio::task::spawn_blocking`: requests that read much, and the chunks of long responses. How many run at once is for `spawn` to
     /// bound; a request whose work it drops is refused with 503.
     ///
-    /// With [`CommitDriver::Thread`](crate::CommitDriver::Thread) nothing on the event loop waits for a sync; quick reads and events read the store there. Responses are not compressed:
-    /// a layer around the service does that, such as `tower_http::compression`. Have it leave out `POST /operator/keys`, whose response
-    /// holds a secret beside what the client has sent.
+    /// With [`CommitDriver::Thread`](crate::CommitDriver::Thread) nothing on the event loop waits for a sync; quick reads and events
+    /// read the store there. Responses are not compressed: a layer around the service does that, such as `tower_http::compression`. Have it
+    /// leave out `POST /operator/keys`, whose response holds a secret beside what the client has sent.
     ///
     /// ```
     /// # fn main() -> Result<(), deskfleet::EngineError> {

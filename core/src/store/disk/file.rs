@@ -120,7 +120,7 @@ pub(in crate::store) fn open<T>(
         Err(error) => (Err(error), false),
     };
     let file = file.map_err(|error| cannot_open(path, error))?;
-    let opened = opened(path, file, false, open);
+    let opened = opened(path, file, open);
     match &opened {
         // The store is open and usable, although its name may not survive a power cut.
         Ok(_) if new => drop(sync_folder_of(path)),
@@ -141,16 +141,16 @@ pub(in crate::store) fn open_existing<T>(
 ) -> Result<(T, OpenFile)> {
     let file = OpenOptions::new().read(true).write(true).open(path);
     let file = file.map_err(|error| cannot_open(path, error))?;
-    opened(path, file, false, open)
+    opened(path, file, open)
 }
 
-/// Opens the existing file at `path` for reading and passes it to `open`. Its lock keeps writers out, and no readers.
+/// Opens the existing file at `path` for reading and passes it to `open`, which takes the lock that readers share.
 pub(in crate::store) fn open_to_read<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, OpenFile)> {
     let (file, _) = file_to_lock(path)?;
-    opened(path, file, true, open)
+    opened(path, file, open)
 }
 
 /// Opens the existing file at `path`, and for reading only where it cannot be written, which the second value says.
@@ -177,13 +177,13 @@ fn file_to_lock(path: &Path) -> Result<(File, bool)> {
 fn opened<T>(
     path: &Path,
     file: File,
-    read_only: bool,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, OpenFile)> {
     let open_file = OpenFile::from_file(path, &file).map_err(|error| cannot_open(path, error))?;
     let was_open = open_file.id.is_some() && lock(&OPEN_HERE).contains(&open_file.id);
     lock(&OPEN_HERE).push(open_file.id);
-    let opened = backend(file, path, read_only).and_then(|mut backend| {
+    let backend = with_path(path, FileOfProcess::new(file));
+    let opened = backend.and_then(|mut backend| {
         backend.watch = Some(Arc::clone(&open_file.watch));
         with_path(path, open(backend))
     });
@@ -214,8 +214,14 @@ impl LockedFile {
     pub fn lock(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (file, read_only) = file_to_lock(path)?;
-        let locked = opened(path, file, read_only, |backend| {
-            match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+        let locked = opened(path, file, |backend| {
+            let (start, end) = (Bound::Unbounded, Bound::Unbounded);
+            let locked = if read_only {
+                backend.try_lock_shared_range(start, end)
+            } else {
+                backend.try_lock_range(start, end)
+            };
+            match locked {
                 Ok(true) | Err(BackendError::Unsupported) => Ok(backend),
                 Ok(false) => Err(already_open()),
                 Err(error) => Err(unavailable(io::Error::other(error))),
@@ -253,7 +259,7 @@ pub(in crate::store) fn create_new(
     let file = part_file.map_err(|error| cannot_open(path, error))?;
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
     let open_file = OpenFile::from_file(part, &file).map_err(|error| cannot_open(path, error))?;
-    let backend = backend(file, path, false)?;
+    let backend = with_path(path, FileOfProcess::new(file))?;
     // The file of a killed process is overwritten. A file that another process is filling is locked, and one that it has renamed
     // meanwhile is no longer at that path.
     match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
@@ -282,12 +288,6 @@ pub(in crate::store) fn for_owner() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
-}
-
-fn backend(file: File, path: &Path, read_only: bool) -> Result<FileOfProcess> {
-    let mut file = with_path(path, FileOfProcess::new(file))?;
-    file.read_only = read_only;
-    Ok(file)
 }
 
 /// Puts the path before what an error says.

@@ -60,8 +60,6 @@ impl OwnProcess {
 pub(in crate::store) struct FileOfProcess {
     file: FileBackend,
     process: OwnProcess,
-    /// Whether its lock keeps writers out, and no readers.
-    pub(in crate::store) read_only: bool,
     /// The watch of a store's file; `None` for a segment.
     pub(in crate::store) watch: Option<Arc<FileWatch>>,
 }
@@ -72,7 +70,6 @@ impl FileOfProcess {
         Ok(Self {
             file: FileBackend::new(file).map_err(from_database)?,
             process: OwnProcess::new(),
-            read_only: false,
             watch: None,
         })
     }
@@ -105,9 +102,6 @@ impl FileOfProcess {
 
 impl StorageBackend for FileOfProcess {
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        if self.read_only {
-            return self.try_lock_shared_range(start, end);
-        }
         self.begin_watch(self.file.try_lock_range(start, end))
     }
 
@@ -164,7 +158,6 @@ mod tests {
         let file = |process| FileOfProcess {
             file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
             process,
-            read_only: false,
             watch: None,
         };
         let (here, child) = (file(OwnProcess::new()), file(OwnProcess::parent()));
