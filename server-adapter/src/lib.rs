@@ -75,6 +75,6 @@ pub use notifications::options::{
 };
 pub use notifications::{Notifications, Prepared};
 pub use options::{Reads, ServerOptions};
-pub use request::hosts::is_host_name;
+pub use request::hosts::{is_for_address, is_host_name};
 pub use server::running::{RunningServer, spawn};
 pub use server::{Drained, Server, ServerHandle, listen};

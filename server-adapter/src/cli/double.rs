@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -16,9 +16,9 @@ use bytes::Bytes;
 use clap::{Args, ValueHint};
 use deskfleet::Timestamp;
 use deskfleet::testing::{Double, DoubleOptions, Rule, fleet};
-use deskfleet_server::listen;
-use http::header::{HOST, ORIGIN};
-use http::{HeaderMap, Request, Response, StatusCode};
+use deskfleet_server::{is_for_address, listen};
+use http::header::ORIGIN;
+use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -174,8 +174,10 @@ async fn next(
 async fn connection(socket: TcpStream, place: OwnedSemaphorePermit, double: Double) {
     // Responses are written in one piece; Nagle's algorithm would only delay them.
     let _ = socket.set_nodelay(true);
-    let is_local = socket.local_addr().is_ok_and(|at| at.ip().is_loopback());
-    let service = service_fn(|request| respond(request, double.clone(), is_local));
+    let Ok(at) = socket.local_addr() else {
+        return;
+    };
+    let service = service_fn(|request| respond(request, double.clone(), at));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(REQUEST_TIMEOUT)
@@ -188,7 +190,7 @@ async fn connection(socket: TcpStream, place: OwnedSemaphorePermit, double: Doub
 async fn respond(
     request: Request<Incoming>,
     double: Double,
-    is_local: bool,
+    at: SocketAddr,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let body = timeout(
@@ -200,7 +202,10 @@ async fn respond(
         Ok(Ok(body)) => {
             let is_control = head.uri.path().starts_with("/double");
             let request = Request::from_parts(head, body.to_bytes());
-            if is_control && !is_of_a_program(request.headers(), is_local) {
+            // Neither a page of the web that a browser on this machine has open, nor one that gave its name this address.
+            let is_of_a_page =
+                || request.headers().contains_key(ORIGIN) || !is_for_address(&request, at);
+            if is_control && is_of_a_page() {
                 empty(StatusCode::FORBIDDEN)
             } else {
                 handled(request, double, is_control).await
@@ -226,21 +231,6 @@ async fn handled(request: Request<Bytes>, double: Double, is_control: bool) -> R
     }
     let failed = |_| empty(StatusCode::INTERNAL_SERVER_ERROR);
     response.await.unwrap_or_else(failed)
-}
-
-/// Whether a request was not sent by a page of the web, which a browser on this machine may have open. On an address of this machine
-/// alone a name of another one is that of such a page.
-fn is_of_a_program(headers: &HeaderMap, is_local: bool) -> bool {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let name = host.map_or("", |host| {
-        let is_port = |(_, port): &(&str, &str)| port.bytes().all(|byte| byte.is_ascii_digit());
-        host.rsplit_once(':')
-            .filter(is_port)
-            .map_or(host, |(name, _)| name)
-    });
-    let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
-    !headers.contains_key(ORIGIN)
-        && (!is_local || is_address || name.eq_ignore_ascii_case("localhost"))
 }
 
 fn empty(status: StatusCode) -> Response<Bytes> {

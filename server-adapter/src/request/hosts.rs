@@ -32,6 +32,12 @@ pub fn is_host_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_name)
 }
 
+/// Whether a request is for a server at `address` that allows no names: on a loopback address it carries an address or a loopback name.
+#[must_use]
+pub fn is_for_address<B>(request: &Request<B>, address: SocketAddr) -> bool {
+    Hosts::new(&[], address).refuse(request).is_none()
+}
+
 impl<'a> Hosts<'a> {
     /// `names`, and the loopback names; any name where none is given and other machines reach the server at `address`.
     pub(crate) fn new(names: &'a [String], address: SocketAddr) -> Self {
