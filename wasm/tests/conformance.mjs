@@ -77,33 +77,31 @@ async function take(engine, step, host) {
 function compared({ request, answer }, engine) {
     const { method, url, headers, body } = request;
     const found = engine.handle(method, url, headers, bytesOf(body));
-    const expected = {
-        status: answer.status,
-        headers: Object.fromEntries(answer.headers),
-        body: answer.body,
-    };
+    const expected = { status: answer.status, headers: Object.fromEntries(answer.headers), body: bytesOf(answer.body) };
     const sorted = Object.fromEntries(Object.entries(found.headers).sort(([a], [b]) => (a < b ? -1 : 1)));
-    const got = { status: found.status, headers: sorted, body: base64Of(found.body) };
-    if (withoutSize(got) === withoutSize(expected)) return undefined;
+    const got = { status: found.status, headers: sorted, body: found.body };
+    const hasSameHead = got.status === expected.status && JSON.stringify(got.headers) === JSON.stringify(expected.headers);
+    if (hasSameHead && (isSame(got.body, expected.body) || withoutSize(got.body) === withoutSize(expected.body))) return undefined;
     return `${method} ${url}\n  natively ${shown(expected)}\n  here     ${shown(got)}`;
 }
 
-/** A response without the length of the store, which depends on the storage, and without the free space, of which JavaScript's integers are too short. */
-function withoutSize({ status, headers, body }) {
-    const text = new TextDecoder().decode(bytesOf(body));
-    return JSON.stringify([status, headers, text.replace(/("(?:storeBytes|freeBytes|bytes)":|deskfleet_(?:store|disk_free)_bytes )\d+/g, "$1")]);
+function isSame(one, other) {
+    return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** A body without the length of the store, which depends on the storage, and without the free space, of which JavaScript's integers are too short. */
+function withoutSize(body) {
+    return new TextDecoder().decode(body).replace(/("(?:storeBytes|freeBytes|bytes)":|deskfleet_(?:store|disk_free)_bytes )\d+/g, "$1");
 }
 
 function shown({ status, headers, body }) {
-    return `${status} ${JSON.stringify(headers)} ${new TextDecoder().decode(bytesOf(body)).slice(0, 1500)}`;
+    return `${status} ${JSON.stringify(headers)} ${new TextDecoder().decode(body).slice(0, 1500)}`;
 }
 
+/** Not with the callback of `Uint8Array.from`: that took two fifths of the time of a comparison. */
 function bytesOf(base64) {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-}
-
-function base64Of(bytes) {
-    let binary = "";
-    for (const byte of bytes) binary += String.fromCharCode(byte);
-    return btoa(binary);
+    const binary = atob(base64);
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+    return bytes;
 }
