@@ -181,7 +181,7 @@ impl Fleet {
                 AuditResult::Accepted => 0,
                 AuditResult::NoChange => 1,
                 AuditResult::Refused => 2,
-                AuditResult::Completed | AuditResult::Failed | AuditResult::Cancelled => {
+                AuditResult::Completed | AuditResult::Failed | AuditResult::Cancelled | _ => {
                     panic!("{seen}")
                 }
             }] += 1;

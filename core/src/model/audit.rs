@@ -160,6 +160,7 @@ impl schemars::JsonSchema for AuditAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(transform = super::schema::open_enum))]
+#[non_exhaustive]
 pub enum AuditResult {
     /// Accepted and still running.
     Accepted,

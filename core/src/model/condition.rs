@@ -9,6 +9,7 @@ use super::{Cell, ColumnKind};
 
 /// How much a condition matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Severity {
     /// Worth knowing.
     Info,

@@ -14,6 +14,7 @@ use super::AuditAction;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(transform = super::schema::open_enum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Scope {
     /// The Information GET endpoints, and the histories.
     Read,

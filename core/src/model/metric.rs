@@ -5,6 +5,7 @@ use super::{StartupRecord, StatsRecord};
 
 /// A figure of a desktop. A value of it is null where a field that it needs was not sent, or where it would be divided by zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Metric {
     /// Processor load in percent: `processorInUse`.
     Cpu,

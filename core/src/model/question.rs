@@ -6,6 +6,7 @@
     missing_docs,
     reason = "each variant is what follows /query/ in its path; the table of endpoints says the rest"
 )]
+#[non_exhaustive]
 pub enum Question {
     Workspaces,
     Top,

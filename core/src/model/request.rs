@@ -88,6 +88,7 @@ impl ActionRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename_all = "UPPERCASE"))]
 #[cfg_attr(feature = "schema", schemars(transform = super::schema::closed_enum))]
+#[non_exhaustive]
 pub enum FailedState {
     /// It cannot be used before it is repaired.
     #[default]
@@ -107,6 +108,7 @@ impl From<FailedState> for State {
 
 /// How far an action is that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ActionState {
     /// It has not ended: any of the two others.
     #[default]

@@ -266,7 +266,8 @@ fn outcomes(cloud: &CloudFleet, effects: &Effects, asked: &[(String, Kind)]) -> 
             AuditResult::Accepted
             | AuditResult::Refused
             | AuditResult::NoChange
-            | AuditResult::Cancelled => panic!("{message}"),
+            | AuditResult::Cancelled
+            | _ => panic!("{message}"),
         }
         assert!(
             *is_repeatable || count <= 1,

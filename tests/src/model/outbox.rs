@@ -67,7 +67,8 @@ impl Fleet {
             | AuditResult::Completed
             | AuditResult::Failed
             | AuditResult::Refused
-            | AuditResult::NoChange => ErrorKind::InvalidResourceState,
+            | AuditResult::NoChange
+            | _ => ErrorKind::InvalidResourceState,
         };
         self.desks.values_mut().find(runs).ok_or(ended)
     }

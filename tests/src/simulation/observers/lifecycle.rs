@@ -41,6 +41,7 @@ fn legal(row: &AuditEntry, action: Action) -> bool {
             idle && before == after
         }
         AuditResult::Refused => row.detail.is_some() && before == after,
+        _ => false,
     }
 }
 
