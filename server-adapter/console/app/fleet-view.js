@@ -41,49 +41,99 @@ export function termValues(term) {
     return { not, values: new Set(values) };
 }
 
+/** Rows that are sorted at once: some 20 ms. */
+const TOGETHER = 16_384;
+
+const turn = () => new Promise((done) => setTimeout(done));
+
 export class FleetView {
     /** Row numbers. */
     rows = new Uint32Array(0);
     /** Desktops by state, in upper case, that all filters but that of the state accept. @type {Map<string, number>} */
     states = new Map();
+    /** All desktops, in the order. */
+    #all = new Uint32Array(0);
     #fleet;
+    #sorted;
     #wanted = /** @type {Record<string, string | undefined>} */ ({});
     /** @type {Order} */
     #order = () => 0;
     #sort = "";
+    /** Rows that changed since the sort began that is not done yet. @type {Set<number> | undefined} */
+    #late;
 
-    /** @param {import("./fleet.js").Fleet} fleet */
-    constructor(fleet) {
+    /** @param {import("./fleet.js").Fleet} fleet @param {() => void} sorted called when a sort is done that `set` began */
+    constructor(fleet, sorted) {
         this.#fleet = fleet;
+        this.#sorted = sorted;
     }
 
     /**
-     * Filters and sorts all.
+     * Filters all at once; many desktops get another order only after some turns.
      * @param {Record<string, string | undefined>} wanted `q` and the terms
      * @param {string} sort a field, with `-` before it for the greatest first
      */
     set(wanted, sort) {
         this.#wanted = wanted;
-        this.#sort = sort;
-        this.#orderNow();
-        const accepted = this.#accepted();
-        const rows = new Uint32Array(this.#fleet.rows);
-        let length = 0;
-        for (let row = 0; row < accepted.length; row++) if (accepted[row]) rows[length++] = row;
-        this.rows = rows.subarray(0, length).sort(this.#order);
+        if (sort !== this.#sort) {
+            this.#sort = sort;
+            void this.#sortAll();
+        }
+        this.#filter();
     }
 
     /** Changed rows get their new place, the others keep theirs. @param {Iterable<number>} changed */
     update(changed) {
+        if (this.#late !== undefined) for (const row of changed) this.#late.add(row);
+        else this.#move(changed);
+        this.#filter();
+    }
+
+    async #sortAll() {
+        /** @type {Set<number>} */
+        const late = (this.#late = new Set());
+        // A row that changed meanwhile would lead others to wrong places: it is left out, and put in its place at the end.
+        const kept = (/** @type {Uint32Array} */ run) => (late.size === 0 ? run : run.filter((row) => !late.has(row)));
+        const ids = this.#fleet.columns.workSpId.values;
+        const rows = Uint32Array.from({ length: this.#fleet.rows }, (_, row) => row).filter((row) => ids[row] !== null);
+        if (this.#all.length === 0) this.#all = rows;
         this.#orderNow();
+        const order = this.#order;
+        let runs = [];
+        for (let start = 0; start < rows.length; start += TOGETHER) {
+            if (start > 0) await turn();
+            runs.push(rows.slice(start, start + TOGETHER).sort(order));
+        }
+        while (runs.length > 1) {
+            const longer = [];
+            for (let at = 0; at < runs.length; at += 2) {
+                await turn();
+                longer.push(at + 1 < runs.length ? merged(kept(runs[at]), kept(runs[at + 1]), order) : runs[at]);
+            }
+            runs = longer;
+        }
+        // Another sort has begun since.
+        if (this.#late !== late) return;
+        this.#late = undefined;
+        this.#all = runs[0] ?? rows;
+        this.#move(late);
+        this.#filter();
+        if (rows.length > TOGETHER) this.#sorted();
+    }
+
+    /** @param {Iterable<number>} changed */
+    #move(changed) {
+        this.#orderNow();
+        const ids = this.#fleet.columns.workSpId.values;
+        const moves = new Uint8Array(this.#fleet.rows);
+        for (const row of changed) moves[row] = 1;
+        const added = Uint32Array.from(changed).filter((row) => ids[row] !== null);
+        this.#all = merged(this.#all.filter((row) => moves[row] === 0), added.sort(this.#order), this.#order);
+    }
+
+    #filter() {
         const accepted = this.#accepted();
-        const added = Uint32Array.from(changed).filter((row) => accepted[row]);
-        for (const row of changed) accepted[row] = 0;
-        const rows = this.rows;
-        const kept = new Uint32Array(rows.length);
-        let length = 0;
-        for (let at = 0; at < rows.length; at++) if (accepted[rows[at]]) kept[length++] = rows[at];
-        this.rows = merged(kept.subarray(0, length), added.sort(this.#order), this.#order);
+        this.rows = this.#all.filter((row) => accepted[row] === 1);
     }
 
     /** An order reads columns as they are now: they are replaced as they grow. */

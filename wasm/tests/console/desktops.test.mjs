@@ -319,3 +319,51 @@ consoleTest("view_is_saved_with_its_filters_and_columns_and_opened_again", async
     await page.locator("button[aria-label='Delete the view Errors of d-1']").click();
     await page.waitForFunction(() => !document.querySelector(".popover-panel").textContent.includes("Errors of d-1"));
 });
+
+consoleTest("order_of_many_desktops_that_change_while_they_are_sorted_is_that_of_one_sort", async ({ page }) => {
+    const found = await page.evaluate(async () => {
+        const app = (name) => import(new URL(`app/${name}`, document.baseURI).href);
+        const [{ Names, Numbers, Texts }, { FleetView }, { FIELDS }] = await Promise.all([app("columns.js"), app("fleet-view.js"), app("fleet.js")]);
+        const many = 60_000;
+        let seed = 7;
+        const random = (below) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+        const columns = Object.fromEntries(FIELDS.map((field) => [field, ["workSpId", "computerName", "username"].includes(field) ? new Texts() : ["cpu", "asOf", "memory"].includes(field) ? new Numbers() : new Names()]));
+        for (const column of Object.values(columns)) column.grow(2 * many);
+        const fleet = { columns, rows: 0 };
+        const put = (row) => {
+            for (const field of FIELDS) columns[field].set(row, null);
+            fleet.rows = Math.max(fleet.rows, row + 1);
+            if (random(20) === 0) return;
+            columns.workSpId.set(row, `ws-${row}`);
+            columns.computerName.set(row, random(9) === 0 ? null : `desk-${random(many)}`);
+            columns.state.set(row, ["AVAILABLE", "STOPPED", null][random(3)]);
+            columns.cpu.set(row, random(9) === 0 ? null : random(100));
+        };
+        for (let row = 0; row < many; row += 1) put(row);
+        let sorts = 0;
+        const view = new FleetView(fleet, () => (sorts += 1));
+        const turn = () => new Promise((done) => setTimeout(done));
+        const wrong = [];
+        let during = 0;
+        for (const sort of ["workSpId", "-computerName", "cpu", "-state", "computerName"]) {
+            const before = sorts;
+            view.set({ state: "AVAILABLE" }, sort);
+            while (sorts === before) {
+                const changed = Array.from({ length: 200 }, () => random(fleet.rows));
+                changed.push(fleet.rows);
+                for (const row of changed) put(row);
+                view.update(changed);
+                during += 1;
+                const { values } = columns.workSpId;
+                if (view.rows.some((row) => values[row] === null || columns.state.get(row) !== "AVAILABLE")) wrong.push(`${sort}: a row that the filter hides`);
+                await turn();
+            }
+            const order = columns[sort.replace("-", "")].order(sort.startsWith("-") ? -1 : 1);
+            const expected = Uint32Array.from({ length: fleet.rows }, (_, row) => row).filter((row) => columns.workSpId.values[row] !== null && columns.state.get(row) === "AVAILABLE").sort(order);
+            if (expected.join() !== view.rows.join()) wrong.push(`${sort}: another order`);
+        }
+        return { wrong, during };
+    });
+    assert.deepEqual(found.wrong, []);
+    assert.ok(found.during >= 10, `only ${found.during} changes while it sorts`);
+}, { transports: ["server"], browsers: ["chromium"] });

@@ -89,8 +89,8 @@ function save(fleet, rows) {
 
 /** The rows that are wanted; changes are taken over once for each picture. @param {Fleet} fleet @param {Record<string, string | undefined>} wanted @param {string} sort */
 function useView(fleet, wanted, sort) {
-    const view = useMemo(() => new FleetView(fleet), [fleet]);
     const [, setDrawn] = useState(0);
+    const view = useMemo(() => new FleetView(fleet, () => setDrawn((drawn) => drawn + 1)), [fleet]);
     useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
     // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
     useLayoutEffect(() => {
