@@ -184,8 +184,3 @@ pub mod fields {
     pub use crate::model::{FieldKind, FieldSpec, FieldValue, Fields};
     pub use crate::nearest::nearest;
 }
-
-/// The README's Rust is compiled and run with the tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

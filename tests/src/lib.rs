@@ -36,3 +36,8 @@ pub mod socket;
 mod sweeps;
 pub mod tidy;
 pub mod transport;
+
+/// The README's Rust is compiled and run with the tests; the crate alone has no such file.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
