@@ -53,6 +53,7 @@ mod positions;
 mod process;
 mod prometheus_rules;
 mod proxies;
+mod round_robin;
 mod settings_page;
 mod shippers;
 mod slow_reads;

@@ -69,6 +69,11 @@ impl Fleet {
         self.nodes[node] = Some(served);
     }
 
+    /// The key of an administrator.
+    pub(crate) fn admin(&self) -> &str {
+        &self.admin
+    }
+
     pub(crate) fn address(&self, node: usize) -> SocketAddr {
         self.nodes[node].as_ref().unwrap().address
     }
