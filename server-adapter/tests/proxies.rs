@@ -101,7 +101,8 @@ fn block(language: &str) -> String {
     block.split("```").next().unwrap().to_owned()
 }
 
-fn is_installed(program: &str) -> bool {
+/// Says so where it is not.
+pub(crate) fn is_installed(program: &str) -> bool {
     let version = Command::new(program)
         .arg("version")
         .stdout(Stdio::null())

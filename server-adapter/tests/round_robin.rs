@@ -1,27 +1,37 @@
 //! Three servers over one log behind a balancer that takes them in turn: what one acknowledged, the next one knows, whatever it is.
-#![cfg(all(unix, feature = "postgres", feature = "nats"))]
+#![cfg(all(target_os = "linux", feature = "postgres", feature = "nats"))]
+
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::fleet::Fleet;
 use crate::load::Client;
+use crate::proxies::is_installed;
 use crate::servers::nats::Nats;
 use crate::servers::network::Host;
+use crate::servers::ports::free_ports;
 use crate::servers::postgres::Postgres;
 
-const TURNS: usize = 60;
+const TURNS: usize = 30;
 /// A key is revoked in one of so many turns: an address may send few bad keys in a minute.
-const REVOKED: usize = 6;
+const REVOKED: usize = 3;
 
-/// A connection to each node; each request goes to the next.
+/// Fails a test instead of hanging; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+const HAPROXY: &str = include_str!("../docs/cluster/haproxy.cfg");
+
+/// A connection to each address; each request goes to the next.
 struct Balancer {
     clients: Vec<Client>,
     next: usize,
 }
 
 impl Balancer {
-    fn new(fleet: &Fleet, key: &str) -> Self {
-        let connect = |node| Client::connect(fleet.address(node), key).unwrap();
+    fn new(addresses: &[SocketAddr], key: &str) -> Self {
+        let connect = |address: &SocketAddr| Client::connect(*address, key).unwrap();
         Self {
-            clients: (0..fleet.nodes.len()).map(connect).collect(),
+            clients: addresses.iter().map(connect).collect(),
             next: 0,
         }
     }
@@ -41,10 +51,15 @@ impl Balancer {
     }
 }
 
-/// Requests whose answer was another one than one server would have given.
-fn stale(log: String) -> Vec<String> {
+fn fleet(log: String) -> (Fleet, Vec<SocketAddr>) {
     let fleet = Fleet::start(log, vec![Host::local(); 3]);
-    let mut desk = Balancer::new(&fleet, fleet.admin());
+    let addresses = (0..3).map(|node| fleet.address(node)).collect();
+    (fleet, addresses)
+}
+
+/// Requests whose answer was another one than one server would have given.
+fn stale(addresses: &[SocketAddr], admin: &str) -> Vec<String> {
+    let mut desk = Balancer::new(addresses, admin);
     let mut stale = Vec::new();
     for turn in 0..TURNS {
         let id = format!("ws-{turn}");
@@ -86,7 +101,7 @@ fn stale(log: String) -> Vec<String> {
             &format!(r#"{{"name":"key-{turn}","scopes":["read"]}}"#),
         );
         let issued: serde_json::Value = serde_json::from_str(&issued).unwrap();
-        let mut reader = Balancer::new(&fleet, issued["key"].as_str().unwrap());
+        let mut reader = Balancer::new(addresses, issued["key"].as_str().unwrap());
         reader.next = desk.next;
         let list = "GET /api/Information/GetAllWorkSpaces";
         has(&mut reader, list, 200, "workSpaces");
@@ -100,12 +115,58 @@ fn stale(log: String) -> Vec<String> {
     stale
 }
 
+/// HAProxy with the configuration of the documentation; it is killed when this is dropped.
+struct Haproxy(Child);
+
+impl Haproxy {
+    /// Before these nodes, without TLS. Returns the address at which it listens.
+    fn start(nodes: &[SocketAddr]) -> (Self, SocketAddr) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("haproxy.cfg");
+        let address = SocketAddr::from(([127, 0, 0, 1], free_ports(1)[0]));
+        let (before, after) = HAPROXY.split_once("bind ").unwrap();
+        let after = after.split_once('\n').unwrap().1;
+        let mut configuration = format!("{before}bind {address}\n{after}");
+        configuration = configuration.replace("Host fleet.example.com", "Host localhost");
+        for (number, node) in (1..).zip(nodes) {
+            let name = format!("node-{number}.example.com:8080");
+            assert!(configuration.contains(&name));
+            configuration = configuration.replace(&name, &node.to_string());
+        }
+        std::fs::write(&file, configuration).unwrap();
+        let child = Command::new("haproxy")
+            .args(["-db", "-f"])
+            .arg(&file)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut started = Self(child);
+        let begun = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            assert_eq!(started.0.try_wait().unwrap(), None, "HAProxy has ended");
+            assert!(begun.elapsed() < PATIENCE, "HAProxy does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        (started, address)
+    }
+}
+
+impl Drop for Haproxy {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn nodes_over_postgres_in_turn_answer_as_one() {
     let Some(postgres) = Postgres::start() else {
         return;
     };
-    assert_eq!(stale(postgres.url()), Vec::<String>::new());
+    let (fleet, nodes) = fleet(postgres.url());
+    assert_eq!(stale(&nodes, fleet.admin()), Vec::<String>::new());
 }
 
 #[test]
@@ -113,5 +174,38 @@ fn nodes_over_jetstream_in_turn_answer_as_one() {
     let Some(nats) = Nats::start() else {
         return;
     };
-    assert_eq!(stale(nats.url()), Vec::<String>::new());
+    let (fleet, nodes) = fleet(nats.url());
+    assert_eq!(stale(&nodes, fleet.admin()), Vec::<String>::new());
+}
+
+/// Also while one of them is killed, and reads while the log is lost.
+#[test]
+fn nodes_behind_haproxy_answer_as_one() {
+    if !is_installed("haproxy") {
+        return;
+    }
+    let Some(mut postgres) = Postgres::start() else {
+        return;
+    };
+    let (mut fleet, nodes) = fleet(postgres.url());
+    let (_haproxy, address) = Haproxy::start(&nodes);
+    assert_eq!(stale(&[address], fleet.admin()), Vec::<String>::new());
+
+    fleet.nodes[1].as_mut().unwrap().kill();
+    let mut desk = Balancer::new(&[address], fleet.admin());
+    for turn in 0..TURNS {
+        let workspace = format!("/operator/workspaces/killed-{turn}");
+        desk.accepted(&format!("PUT {workspace}"), "{}");
+        desk.accepted(&format!("GET {workspace}"), "");
+    }
+
+    postgres.kill_primary();
+    let begun = Instant::now();
+    let read = "GET /operator/workspaces/killed-0";
+    // Longer than the nodes take to be unready.
+    while begun.elapsed() < Duration::from_secs(15) {
+        desk.accepted(read, "");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(desk.ask("PUT /operator/workspaces/lost", "{}").0, 503);
 }

@@ -4,5 +4,5 @@ pub mod certificates;
 mod failover;
 pub mod nats;
 pub mod network;
-mod ports;
+pub mod ports;
 pub mod postgres;

@@ -9,7 +9,7 @@ const COUNT: u16 = 20_000;
 
 /// Ports that nothing listens at. No other test of this process gets them, and another process begins elsewhere: a server takes a while
 /// until it listens.
-pub(super) fn free_ports(count: usize) -> Vec<u16> {
+pub fn free_ports(count: usize) -> Vec<u16> {
     static TRIED: AtomicU16 = AtomicU16::new(0);
     let own = std::process::id().wrapping_mul(61);
     let ports = std::iter::repeat_with(|| {
