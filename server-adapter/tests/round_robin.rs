@@ -14,7 +14,7 @@ use crate::servers::ports::free_ports;
 use crate::servers::postgres::Postgres;
 
 const TURNS: usize = 30;
-/// A key is revoked in one of so many turns: an address may send few bad keys in a minute.
+/// A key is revoked in each third turn, because an address may send few bad keys in a minute.
 const REVOKED: usize = 3;
 
 /// Fails a test instead of hanging; nothing is measured by it.
@@ -115,7 +115,7 @@ fn stale(addresses: &[SocketAddr], admin: &str) -> Vec<String> {
     stale
 }
 
-/// HAProxy with the configuration of the documentation; it is killed when this is dropped.
+/// The program `haproxy` with the configuration of the documentation; it is killed when this is dropped.
 struct Haproxy(Child);
 
 impl Haproxy {
