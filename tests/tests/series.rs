@@ -57,8 +57,8 @@ fn value(record: &StatsRecord, metric: Metric) -> Option<i64> {
         | Metric::NetworkSent
         | Metric::Uptime
         | Metric::StartupTotal
-        | Metric::HealthScore
-        | _ => return None,
+        | Metric::HealthScore => return None,
+        _ => panic!("{metric:?} is not known here"),
     };
     let is_percentage = matches!(metric, Metric::Cpu | Metric::Memory);
     if is_percentage && !(0.0..=100.0).contains(&value) {

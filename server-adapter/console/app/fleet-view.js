@@ -1,6 +1,6 @@
 // The desktops that a filter accepts, in an order; kept up to date as they change.
 
-import { FIELDS } from "./fleet.js";
+import { FIELDS, turn } from "./fleet.js";
 import { folded } from "./columns.js";
 
 /** @typedef {import("./columns.js").Order} Order */
@@ -44,23 +44,22 @@ export function termValues(term) {
 /** Rows that are sorted at once: some 20 ms. */
 const TOGETHER = 16_384;
 
-const turn = () => new Promise((done) => setTimeout(done));
-
 export class FleetView {
     /** Row numbers. */
     rows = new Uint32Array(0);
     /** Desktops by state, in upper case, that all filters but that of the state accept. @type {Map<string, number>} */
     states = new Map();
-    /** All desktops, in the order. */
+    /** All rows, also those without a desktop, in the order. */
     #all = new Uint32Array(0);
     #fleet;
     #sorted;
     #wanted = /** @type {Record<string, string | undefined>} */ ({});
-    /** @type {Order} */
-    #order = () => 0;
-    #sort = "";
-    /** Rows that changed since the sort began that is not done yet. @type {Set<number> | undefined} */
-    #late;
+    /** None before the first. */
+    #sort = "?";
+    /** That of the sort that is not done yet. @type {object | undefined} */
+    #sorting;
+    /** Rows that changed and have not their new place yet. Whoever hears of a change adds it at once. @type {Set<number>} */
+    changed = new Set();
 
     /** @param {import("./fleet.js").Fleet} fleet @param {() => void} sorted called when a sort is done that `set` began */
     constructor(fleet, sorted) {
@@ -82,53 +81,42 @@ export class FleetView {
         this.#filter();
     }
 
-    /** Changed rows get their new place, the others keep theirs. @param {Iterable<number>} changed */
-    update(changed) {
-        if (this.#late !== undefined) for (const row of changed) this.#late.add(row);
-        else this.#move(changed);
+    /** Changed rows get their new place, the others keep theirs. */
+    update() {
+        if (this.#sorting === undefined) this.#move();
         this.#filter();
     }
 
     async #sortAll() {
-        /** @type {Set<number>} */
-        const late = (this.#late = new Set());
-        // A row that changed meanwhile would lead others to wrong places: it is left out, and put in its place at the end.
-        const kept = (/** @type {Uint32Array} */ run) => (late.size === 0 ? run : run.filter((row) => !late.has(row)));
-        const ids = this.#fleet.columns.workSpId.values;
-        const rows = Uint32Array.from({ length: this.#fleet.rows }, (_, row) => row).filter((row) => ids[row] !== null);
+        const mine = (this.#sorting = {});
+        const isOver = () => turn().then(() => this.#sorting !== mine);
+        const rows = Uint32Array.from({ length: this.#fleet.rows }, (_, row) => row);
         if (this.#all.length === 0) this.#all = rows;
-        this.#orderNow();
-        const order = this.#order;
-        let runs = [];
+        const order = this.#order();
+        /** @type {Uint32Array<ArrayBuffer>[]} */
+        const runs = [];
         for (let start = 0; start < rows.length; start += TOGETHER) {
-            if (start > 0) await turn();
+            if (start > 0 && (await isOver())) return;
             runs.push(rows.slice(start, start + TOGETHER).sort(order));
         }
         while (runs.length > 1) {
-            const longer = [];
-            for (let at = 0; at < runs.length; at += 2) {
-                await turn();
-                longer.push(at + 1 < runs.length ? merged(kept(runs[at]), kept(runs[at + 1]), order) : runs[at]);
-            }
-            runs = longer;
+            if (await isOver()) return;
+            const [one, other] = runs.splice(0, 2);
+            runs.push(merged(this.#kept(one), this.#kept(other), order));
         }
-        // Another sort has begun since.
-        if (this.#late !== late) return;
-        this.#late = undefined;
+        this.#sorting = undefined;
         this.#all = runs[0] ?? rows;
-        this.#move(late);
-        this.#filter();
+        this.update();
         if (rows.length > TOGETHER) this.#sorted();
     }
 
-    /** @param {Iterable<number>} changed */
-    #move(changed) {
-        this.#orderNow();
-        const ids = this.#fleet.columns.workSpId.values;
-        const moves = new Uint8Array(this.#fleet.rows);
-        for (const row of changed) moves[row] = 1;
-        const added = Uint32Array.from(changed).filter((row) => ids[row] !== null);
-        this.#all = merged(this.#all.filter((row) => moves[row] === 0), added.sort(this.#order), this.#order);
+    /** A row that changed would lead others to wrong places: it is left out until it moves. @param {Uint32Array} run */
+    #kept = (run) => run.filter((row) => !this.changed.has(row));
+
+    #move() {
+        const order = this.#order();
+        this.#all = merged(this.#kept(this.#all), Uint32Array.from(this.changed).sort(order), order);
+        this.changed.clear();
     }
 
     #filter() {
@@ -136,15 +124,15 @@ export class FleetView {
         this.rows = this.#all.filter((row) => accepted[row] === 1);
     }
 
-    /** An order reads columns as they are now: they are replaced as they grow. */
-    #orderNow() {
+    /** It reads columns as they are now: they are replaced as they grow. @returns {Order} */
+    #order() {
         const name = /** @type {import("./fleet.js").Field} */ (this.#sort.replace(/^-/, ""));
         const column = this.#fleet.columns[FIELDS.includes(name) ? name : "workSpId"];
         const order = column.order(this.#sort.startsWith("-") ? -1 : 1);
         // Figures of the past come after those of now, as the server sorts them.
         const { values } = this.#fleet.columns.asOf;
         const past = (/** @type {number} */ row) => Number(!Number.isNaN(values[row]));
-        this.#order = CURRENT.some((each) => each === name) ? (one, other) => past(one) - past(other) || order(one, other) : order;
+        return CURRENT.some((each) => each === name) ? (one, other) => past(one) - past(other) || order(one, other) : order;
     }
 
     /** 1 for each row that the filter accepts. */

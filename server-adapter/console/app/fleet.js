@@ -42,7 +42,8 @@ const newColumns = () => ({
 /** @type {Field[]} */
 export const FIELDS = /** @type {any} */ (Object.keys(newColumns()));
 
-const turn = () => new Promise((done) => setTimeout(done));
+/** Lets the page respond. */
+export const turn = () => new Promise((done) => setTimeout(done));
 
 export class Fleet {
     columns = newColumns();

@@ -6,5 +6,7 @@ addEventListener("message", ({ data }) => {
     if (!data.stall) return;
     const request = new XMLHttpRequest();
     request.open("GET", "/hang", false);
+    // From here on it takes nothing.
+    postMessage({ stalls: true });
     request.send();
 });

@@ -112,7 +112,11 @@ browserTest("unrepeatable_call_to_a_closed_tab_is_indeterminate", async ({ start
         globalThis.key = (await engine.issueKey({ name: "desk", scopes: ["act", "read"] })).key;
     });
     // The worker takes nothing any more, so what the other tab sends now has no answer when the tab is closed.
-    await leader.evaluate(() => worker.postMessage({ stall: true }));
+    await leader.evaluate(() => {
+        const stalls = new Promise((done) => worker.addEventListener("message", ({ data }) => data.stalls && done()));
+        worker.postMessage({ stall: true });
+        return stalls;
+    });
     await other.evaluate(async () => {
         const action = engine.fetch(new Request("/api/Actions/RebootWorkSpace?workSpaceId=ws-1", { method: "POST", headers: { "x-api-key": key } }));
         globalThis.answers = Promise.all([

@@ -94,15 +94,12 @@ function useView(fleet, wanted, sort) {
     useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
     // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
     useLayoutEffect(() => {
-        /** @type {Set<number>} */
-        let changed = new Set();
         let frame = 0;
         const stop = fleet.listen((rows) => {
-            for (const row of rows) changed.add(row);
+            for (const row of rows) view.changed.add(row);
             frame ||= requestAnimationFrame(() => {
                 frame = 0;
-                view.update(changed);
-                changed = new Set();
+                view.update();
                 setDrawn((drawn) => drawn + 1);
             });
         });
