@@ -58,7 +58,7 @@ export class FleetView {
     #sort = "?";
     /** That of the sort that is not done yet. @type {object | undefined} */
     #sorting;
-    /** Rows that changed and have not their new place yet. Whoever hears of a change adds it at once. @type {Set<number>} */
+    /** Rows that changed and have not their new place yet. The caller that hears of a change adds it at once. @type {Set<number>} */
     changed = new Set();
 
     /** @param {import("./fleet.js").Fleet} fleet @param {() => void} sorted called when a sort is done that `set` began */
