@@ -36,6 +36,7 @@ const PATIENCE_MS = 60_000;
  * @property {(hash: string, selector?: string) => Promise<void>} show opens a page of the console
  * @property {() => Promise<import("puppeteer-core").Page>} open another tab, signed in
  * @property {(selector: string, text: string) => Promise<void>} fill
+ * @property {(selector: string, answered: () => Promise<unknown>) => Promise<void>} doubleClick `answered` holds after the first click and after the second
  * @property {(theme?: string) => Promise<void>} passesAxe fails if axe finds something
  * @property {() => Promise<void>} restart starts the server again on its store; only over a server with `{ file: true }`
  * @property {() => Promise<void>} stop ends the server for good
@@ -246,6 +247,17 @@ async function given({ place, driven, pages, transport, browser, context, option
         },
         report: (records) => request("POST", "/operator/telemetry", { body: lines(records), type: "application/x-ndjson" }),
         fill: (selector, text) => fill(page, selector, text),
+        doubleClick: async (selector, answered) => {
+            const { x, y, width, height } = await page.$eval(selector, (element) => element.getBoundingClientRect().toJSON());
+            const at = [x + width / 2, y + height / 2];
+            // Chromium counts clicks as it is told, so that the second certainly falls on what the first brought; Firefox counts those that come together.
+            if (browser === "chromium") {
+                await page.mouse.click(...at);
+                await answered();
+                await page.mouse.click(...at, { clickCount: 2 });
+            } else await page.mouse.click(...at, { count: 2 });
+            await answered();
+        },
         show: async (hash, selector = "main#main h1") => {
             await page.evaluate((hash) => void (location.hash = hash), hash);
             await page.waitForSelector(selector);

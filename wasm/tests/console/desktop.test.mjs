@@ -101,14 +101,14 @@ consoleTest("desktop_follows_actions_and_shows_its_story_on_one_axis", async ({ 
     await page.waitForFunction(() => location.hash.includes("kind=") && !document.querySelector("[aria-label=Timeline] tbody").textContent.includes("Activity"));
 });
 
-consoleTest("double_click_sends_an_action_once", async ({ page, load, show, request, fill }) => {
+consoleTest("double_click_sends_an_action_once", async ({ page, load, show, request, fill, doubleClick }) => {
     await load([DESKTOP]);
+    // The buttons of the result are where those of the question were.
+    await page.setViewport({ width: 1280, height: 320 });
     await show("#/desktop/ws-1");
     await press(page, "Reboot");
     await fill("dialog[open] input[autocomplete=name]", "Ada");
-    await page.click("dialog[open] form button.primary", { count: 2 });
-    await page.waitForFunction(() => document.querySelector("dialog[open]")?.textContent.includes("Running actions"));
-    await page.waitForFunction(() => document.activeElement.textContent === "Close", {}, "the result has the focus");
+    await doubleClick("dialog[open] form button.primary", () => page.waitForFunction(() => document.querySelector("dialog[open]")?.textContent.includes("Running actions") && document.activeElement.textContent === "Close"));
     const { activities: rows } = await request("GET", "/operator/audit", { query: { workSpaceId: "ws-1", action: "RebootWorkSpace" } });
     assert.deepEqual(rows.map(({ requester, result }) => [requester, result]), [["Ada", "Accepted"]]);
     // Esc pressed again and again closes the dialog, and another can be opened.

@@ -29,7 +29,7 @@ async function signInWith({ page, request, fill }, more) {
     await page.waitForSelector("main#main h1");
 }
 
-consoleTest("conditions_are_ranked_and_name_who_is_affected_and_what_helps", async ({ page, load, request, passesAxe }) => {
+consoleTest("conditions_are_ranked_and_name_who_is_affected_and_what_helps", async ({ page, load, request, doubleClick, passesAxe }) => {
     await load([...desktops(3, { state: "ERROR", region: "us-east-1" }), { ...DESKTOP, workSpId: "ws-well" }, { ...DESKTOP, workSpId: "ws-west", state: "UNHEALTHY", region: "us-west-2" }]);
     await says(page, "4 desktops unhealthy or in error");
     const condition = () => textOf(page, ".condition");
@@ -43,8 +43,7 @@ consoleTest("conditions_are_ranked_and_name_who_is_affected_and_what_helps", asy
     await page.keyboard.press("Escape");
     await closed(page);
     // A name opens the card, over the home.
-    await page.click(".condition .affected a");
-    await says(page, "No telemetry", "dialog.drawer[open]");
+    await doubleClick(".condition .affected a", () => says(page, "No telemetry", "dialog.drawer[open]"));
     assert.equal(await page.evaluate(() => location.hash.replace(/^#\/overview|^$/, "")), "");
     await page.keyboard.press("Escape");
     await closed(page);

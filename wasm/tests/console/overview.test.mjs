@@ -27,6 +27,24 @@ consoleTest("overview_shows_the_fleet_and_follows_it", async ({ page, load, requ
     for (const theme of ["light", "dark"]) await passesAxe(theme);
 });
 
+consoleTest("buttons_copy_what_they_name", async ({ page, load, show, transport }) => {
+    // What the browser was given for its clipboard.
+    await page.evaluate(() => addEventListener("copy", ({ clipboardData }) => void (globalThis.copied = clipboardData.getData("text/plain"))));
+    const copies = async (button, shown) => {
+        await page.locator(button).click();
+        await page.waitForFunction((button, shown) => document.querySelector(button).textContent === "Copied" && globalThis.copied === document.querySelector(shown).textContent, {}, button, shown);
+    };
+    await show("#/import");
+    await page.waitForFunction(() => document.querySelector("main").textContent.includes("Load the demo fleet"), {}, "the lines are those of an empty fleet");
+    await copies(".line-title button", ".line-title + pre");
+    await load(FLEET);
+    await show("#/desktop/ws-000");
+    await copies(".copy-button", "main h1");
+    if (transport !== "server") return;
+    await show("#/store");
+    await copies("[aria-label='Copy the signal']", "pre[aria-label='the signal']");
+});
+
 consoleTest("palette_finds_desktops_and_pages_by_keyboard", async ({ page, load, passesAxe }) => {
     await load(FLEET);
     await page.keyboard.down("Control");

@@ -2,10 +2,10 @@
 
 import { get, host, request } from "../api.js";
 import { count } from "../format.js";
+import { useCopy } from "../parts/copy.js";
 import { useResource } from "../resource.js";
 import { go, href } from "../router.js";
 import { may } from "../session.js";
-import { notify } from "../shell/notices.js";
 import { html } from "../vendor/preact.js";
 import { run, running, sendLines } from "./job.js";
 import { Upload } from "./upload.js";
@@ -90,9 +90,9 @@ function engineLines(id, empty) {
 
 /** @param {{ title: string, line: string }} properties */
 function Line({ title, line }) {
-    const copy = () => navigator.clipboard.writeText(line).then(() => notify("Copied."), () => notify("The browser does not let the page copy: mark the text.", "bad"));
+    const [said, copy] = useCopy(line);
     return html`<div>
-        <div class="row line-title"><h3>${title}</h3>${navigator.clipboard && html`<button type="button" class="quiet" aria-label=${`Copy the line for ${title}`} onClick=${copy}>Copy</button>`}</div>
+        <div class="row line-title"><h3>${title}</h3><button type="button" class="quiet" aria-label=${`Copy the line for ${title}`} onClick=${copy}>${said || "Copy"}</button></div>
         <pre tabindex="0" aria-label=${title}>${line}</pre>
     </div>`;
 }

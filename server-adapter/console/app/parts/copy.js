@@ -1,12 +1,12 @@
 // A text to take away: shown, and copied at a click.
 
 import { Icon } from "./icon.js";
-import { html, useRef, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 
 const SAID_MS = 2000;
 
-/** Copies a text that is shown elsewhere. @param {{ text: string, label: string }} properties */
-export function CopyButton({ text, label }) {
+/** What to say of a copy for a moment, and the function that makes it. @param {string} text @returns {[string, () => Promise<void>]} */
+export function useCopy(text) {
     const [said, setSaid] = useState("");
     const copy = async () => {
         // Over plain http the browser has no clipboard but that of a selection.
@@ -20,26 +20,20 @@ export function CopyButton({ text, label }) {
         setSaid(done ? "Copied" : "Not copied");
         setTimeout(() => setSaid(""), SAID_MS);
     };
+    return [said, copy];
+}
+
+/** Copies a text that is shown elsewhere. @param {{ text: string, label: string }} properties */
+export function CopyButton({ text, label }) {
+    const [said, copy] = useCopy(text);
     return html`<button type="button" class="quiet copy-button" title=${`Copy ${label}`} aria-label=${`Copy ${label}`} onClick=${copy}><${Icon} name="copy" /><span role="status">${said}</span></button>`;
 }
 
 /** @param {{ text: string, label: string }} properties `label` says what the text is */
 export function Copy({ text, label }) {
-    const [said, setSaid] = useState("");
-    const shown = useRef(/** @type {HTMLElement | null} */ (null));
-    const copy = async () => {
-        try {
-            await navigator.clipboard.writeText(text);
-            setSaid("Copied");
-        } catch {
-            // Over plain http the browser has no clipboard: the text is selected, to be copied by hand.
-            getSelection()?.selectAllChildren(/** @type {HTMLElement} */ (shown.current));
-            setSaid("Press Ctrl C");
-        }
-        setTimeout(() => setSaid(""), SAID_MS);
-    };
+    const [said, copy] = useCopy(text);
     return html`<div class="copy">
-        <pre ref=${shown} tabindex="0" role="group" aria-label=${label}>${text}</pre>
+        <pre tabindex="0" role="group" aria-label=${label}>${text}</pre>
         <button type="button" onClick=${copy} aria-label=${`Copy ${label}`}>${said || "Copy"}</button>
     </div>`;
 }

@@ -2,6 +2,18 @@
 
 import { html, useEffect, useId, useRef } from "../vendor/preact.js";
 
+/**
+ * A second click, and Enter held down, were meant for a button that may be gone: they press nothing that came in its place, and leave the focus there.
+ *
+ * @param {MouseEvent & KeyboardEvent} event
+ */
+const settled = (event) => {
+    if ((event.detail > 1 || (event.repeat && event.key === "Enter")) && document.activeElement?.matches("button")) {
+        event.preventDefault();
+        event.stopPropagation();
+    }
+};
+
 /** @typedef {{ title: string, onClose: () => void, wide?: boolean, drawer?: boolean, children?: any }} Properties `drawer`: at the edge of the window, and closed by a click beside it */
 
 /** @param {Properties & { open: boolean }} properties */
@@ -34,8 +46,8 @@ function Modal({ title, onClose, wide, drawer, children }) {
         onClose();
         setTimeout(() => !ended.current && !element.current?.open && element.current?.showModal());
     };
-    const beside = (/** @type {MouseEvent} */ { target }) => drawer && target === element.current && onClose();
-    return html`<dialog ref=${element} class=${drawer ? "drawer" : wide ? "wide" : ""} onClick=${beside} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
+    const beside = (/** @type {MouseEvent} */ { target, detail }) => drawer && target === element.current && detail < 2 && onClose();
+    return html`<dialog ref=${element} class=${drawer ? "drawer" : wide ? "wide" : ""} onClick=${beside} onClickCapture=${settled} onMouseDownCapture=${settled} onKeyDownCapture=${settled} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
         <header>
             <h2 id=${label} tabindex="-1">${title}</h2>
             <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
