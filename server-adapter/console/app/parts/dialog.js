@@ -2,13 +2,18 @@
 
 import { html, useEffect, useId, useRef } from "../vendor/preact.js";
 
+/** What was clicked last, or had a key pressed. @type {EventTarget | null | undefined} */
+let before;
+
 /**
- * A second click, and Enter held down, were meant for a button that may be gone: they press nothing that came in its place, and leave the focus there.
+ * The second click of a double click, and a key held down, do nothing where what they began on is gone, or was outside: neither to a button that
+ * came in its place, nor to the focus.
  *
  * @param {MouseEvent & KeyboardEvent} event
  */
-const settled = (event) => {
-    if ((event.detail > 1 || (event.repeat && event.key === "Enter")) && document.activeElement?.matches("button")) {
+const unlessGone = (event) => {
+    if (event.detail < 2 && !event.repeat) before = event.target;
+    else if (!(/** @type {Node | null | undefined} */ (before)?.isConnected)) {
         event.preventDefault();
         event.stopPropagation();
     }
@@ -29,7 +34,7 @@ function Modal({ title, onClose, wide, drawer, children }) {
     const ended = useRef(false);
     useEffect(() => {
         const dialog = element.current;
-        const before = /** @type {HTMLElement | null} */ (document.activeElement);
+        const opener = /** @type {HTMLElement | null} */ (document.activeElement);
         if (dialog && !dialog.open) dialog.showModal();
         // The browser chose the button that closes it, where no field asks for the focus.
         if (dialog?.querySelector("[autofocus]") === null) dialog.querySelector("h2")?.focus();
@@ -37,7 +42,7 @@ function Modal({ title, onClose, wide, drawer, children }) {
             ended.current = true;
             dialog?.close();
             // Not before the element is removed, which would take the focus away again.
-            setTimeout(() => (before?.isConnected && before !== document.body ? before : document.getElementById("main"))?.focus({ preventScroll: true }));
+            setTimeout(() => (opener?.isConnected && opener !== document.body ? opener : document.getElementById("main"))?.focus({ preventScroll: true }));
         };
     }, []);
     /** Browsers close a dialog at a second Esc without asking; one that is still needed is shown again. */
@@ -46,8 +51,8 @@ function Modal({ title, onClose, wide, drawer, children }) {
         onClose();
         setTimeout(() => !ended.current && !element.current?.open && element.current?.showModal());
     };
-    const beside = (/** @type {MouseEvent} */ { target, detail }) => drawer && target === element.current && detail < 2 && onClose();
-    return html`<dialog ref=${element} class=${drawer ? "drawer" : wide ? "wide" : ""} onClick=${beside} onClickCapture=${settled} onMouseDownCapture=${settled} onKeyDownCapture=${settled} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
+    const beside = (/** @type {MouseEvent} */ { target }) => drawer && target === element.current && onClose();
+    return html`<dialog ref=${element} class=${drawer ? "drawer" : wide ? "wide" : ""} onClick=${beside} onClickCapture=${unlessGone} onMouseDownCapture=${unlessGone} onKeyDownCapture=${unlessGone} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
         <header>
             <h2 id=${label} tabindex="-1">${title}</h2>
             <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
