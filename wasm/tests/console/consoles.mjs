@@ -250,7 +250,7 @@ async function given({ place, driven, pages, transport, browser, context, option
         doubleClick: async (selector, answered) => {
             const { x, y, width, height } = await page.$eval(selector, (element) => element.getBoundingClientRect().toJSON());
             const at = [x + width / 2, y + height / 2];
-            // Chromium counts clicks as it is told, so that the second certainly falls on what the first brought; Firefox counts those that come together.
+            // Chromium counts clicks as they are numbered, so that the second certainly falls on what the first brought; Firefox counts those that come together.
             if (browser === "chromium") {
                 await page.mouse.click(...at);
                 await answered();
