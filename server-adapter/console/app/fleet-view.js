@@ -106,8 +106,12 @@ export class FleetView {
         }
         this.#sorting = undefined;
         this.#all = runs[0] ?? rows;
-        this.update();
-        if (rows.length > TOGETHER) this.#sorted();
+        this.#move();
+        // Few rows are sorted before `set` goes on, and filters.
+        if (rows.length > TOGETHER) {
+            this.#filter();
+            this.#sorted();
+        }
     }
 
     /** A row that changed would lead others to wrong places: it is left out until it moves. @param {Uint32Array} run */

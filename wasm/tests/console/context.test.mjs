@@ -153,17 +153,17 @@ consoleTest("table_selects_copies_and_keeps_the_id_in_view", async ({ page, load
     await page.setViewport({ width: 900, height: 700 });
     await show("#/desktops");
     await rowCount(page, 12);
-    await page.click(".heading .tick");
+    await page.locator(".heading .tick").click();
     await page.waitForFunction(() => /^12 selected/.test(document.querySelector(".bulk")?.textContent));
-    await page.click(".heading .tick");
+    await page.locator(".heading .tick").click();
     await page.waitForFunction(() => document.querySelector(".bulk") === null);
     await page.evaluate(() => void (document.querySelector(".grid").scrollLeft = 400));
     const left = await page.evaluate(() => document.querySelector(".grid-body [role=gridcell]").getBoundingClientRect().left - document.querySelector(".grid").getBoundingClientRect().left);
     assert.ok(left < 40, `the id is at ${left}`);
     await page.evaluate(() => void (document.querySelector(".grid").scrollLeft = 0));
-    await page.click(".grid-body .grid-row:nth-child(1) .tick");
+    await page.locator(".grid-body .grid-row:nth-child(1) .tick").click();
     await page.keyboard.down("Shift");
-    await page.click(".grid-body .grid-row:nth-child(4) [role=gridcell]:nth-child(3)");
+    await page.locator(".grid-body .grid-row:nth-child(4) [role=gridcell]:nth-child(3)").click();
     await page.keyboard.up("Shift");
     await page.waitForFunction(() => /^4 selected/.test(document.querySelector(".bulk")?.textContent));
     assert.equal(await page.evaluate(() => getSelection().toString()), "");
@@ -177,7 +177,7 @@ consoleTest("table_selects_copies_and_keeps_the_id_in_view", async ({ page, load
     // A menu closes at a click beside it.
     await press(page, "Columns");
     await page.waitForSelector(".popover-panel");
-    await page.click("main h1");
+    await page.locator("main h1").click();
     await page.waitForFunction(() => document.querySelector(".popover-panel") === null);
     await page.setViewport({ width: 390, height: 800 });
     await page.waitForSelector(".grid.cards");

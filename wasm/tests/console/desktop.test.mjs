@@ -129,7 +129,7 @@ consoleTest("stopped_bulk_action_says_what_was_not_sent_and_sends_it_later", asy
     assert.ok(await page.$eval("dialog[open] form button.primary", ({ disabled }) => disabled));
     await fill("dialog[open] input[autocomplete=off]", "60");
     assert.equal(await page.$eval("dialog[open] input[type=number]", ({ value }) => value), "25");
-    await page.click("dialog[open] form button.primary");
+    await page.locator("dialog[open] form button.primary").click();
     const press = (text) => page.locator(`::-p-xpath(//dialog//button[contains(normalize-space(), "${text}")])`).click();
     const says = (text) => page.waitForFunction((text) => document.querySelector("dialog[open]")?.textContent.includes(text), {}, text);
     await says("25 accepted");
@@ -147,7 +147,7 @@ consoleTest("stopped_bulk_action_says_what_was_not_sent_and_sends_it_later", asy
     await open("RebootWorkSpace", ids.slice(20));
     await says("5 with an action in progress");
     await fill("dialog[open] input[autocomplete=off]", "35");
-    await page.click("dialog[open] form button.primary");
+    await page.locator("dialog[open] form button.primary").click();
     await says("25 accepted");
     await press("Stop");
     await says("10 not sent");

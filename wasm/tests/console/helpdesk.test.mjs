@@ -151,7 +151,7 @@ consoleTest("card_marks_values_of_the_past_and_opens_from_a_row_of_the_table", a
     await page.keyboard.press("Escape");
     await closed(page);
     await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "grid", {}, "the focus returns to the table");
-    await page.click(".grid-body [data-column='3']", { count: 2 });
+    await page.locator(".grid-body [data-column='3']").click({ count: 2 });
     await page.waitForSelector("dialog.drawer[open]");
     await page.keyboard.press("Escape");
     await closed(page);
@@ -250,7 +250,7 @@ consoleTest("users_are_found_by_any_part_while_it_is_typed", async ({ page, load
 
 consoleTest("name_of_the_person_is_in_the_bar_and_changes_there", async ({ page, load, request, passesAxe }) => {
     await load([{ ...DESKTOP, workSpId: "ws-1" }]);
-    await page.click(".person");
+    await page.locator(".person").click();
     await page.locator("dialog[open] input[name=name]").fill("Ada Lovelace");
     await passesAxe();
     await page.keyboard.press("Enter");
@@ -274,7 +274,7 @@ consoleTest("filter_drops_hidden_rows_from_the_selection_and_an_action_clears_it
     await says(page, "3 selected", ".bulk");
     await show("#/desktops?state=ERROR");
     await page.waitForFunction(() => document.querySelectorAll(".grid-body [role=row]").length === 1 && document.querySelector(".bulk") === null);
-    await page.click(".grid-body .tick");
+    await page.locator(".grid-body .tick").click();
     await says(page, "1 selected", ".bulk");
     await press(page, "More actions");
     await press(page, "Terminate");

@@ -130,7 +130,7 @@ consoleTest("slow_and_failing_answers_are_said_and_tried_again", async ({ page, 
         assert.match(await textOf(page, "main [role=alert]"), said);
         await passesAxe();
         await page.evaluate(() => void (globalThis.answer = ""));
-        await page.click("main [role=alert] button");
+        await page.locator("main [role=alert] button").click();
         await page.waitForFunction(() => document.querySelector("main [role=alert]") === null && document.querySelector("main .loading") === null);
     }
 });
