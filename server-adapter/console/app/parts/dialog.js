@@ -2,18 +2,18 @@
 
 import { html, useEffect, useId, useRef } from "../vendor/preact.js";
 
-/** What was clicked last, or had a key pressed. @type {EventTarget | null | undefined} */
-let before;
+/** What was clicked last, or had a key pressed. @type {Node | null} */
+let before = null;
 
 /**
- * The second click of a double click, and a key held down, do nothing where what they began on is gone, or was outside: neither to a button that
- * came in its place, nor to the focus.
+ * The second click of a double click, and a key held down, do nothing where what they began on is gone from the dialog, or was outside it: neither
+ * to a button that came in its place, nor to the focus.
  *
- * @param {MouseEvent & KeyboardEvent} event
+ * @param {MouseEvent & KeyboardEvent & { target: Node, currentTarget: Node }} event
  */
 const unlessGone = (event) => {
     if (event.detail < 2 && !event.repeat) before = event.target;
-    else if (!(/** @type {Node | null | undefined} */ (before)?.isConnected)) {
+    else if (!event.currentTarget.contains(before)) {
         event.preventDefault();
         event.stopPropagation();
     }
