@@ -364,7 +364,9 @@ impl EngineBuilder {
         };
         for lane in core.lanes().filter(|_| with_thread) {
             let core = Arc::clone(&core);
-            let thread = spawn(lane.thread_name(), move || core.commit_forever(lane))?;
+            let thread = spawn(lane.thread_name(), move || {
+                core.commit_forever(lane, std::thread::yield_now);
+            })?;
             lock(&running.threads).push(thread);
         }
         core.report_opening();

@@ -246,15 +246,17 @@ impl EngineCore {
         count
     }
 
-    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`]. A panic ends a batch and not the
-    /// thread, because later callers would wait for ever.
-    pub(crate) fn commit_forever(&self, lane: Lane) {
+    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`], and calls `give_way` after each. A panic
+    /// ends a batch and not the thread, because later callers would wait for ever.
+    pub(crate) fn commit_forever(&self, lane: Lane, give_way: fn()) {
         while let Some(job) = self.lanes.lead_next(lane) {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(job))) {
                 let panic = panic_text(&*panic);
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
             self.lanes.step_in();
+            // Clients that were just answered send their next records meanwhile, and share the next sync.
+            give_way();
         }
     }
 

@@ -131,10 +131,11 @@ impl Object<'_> {
 
     /// Writes a field of a record.
     pub(crate) fn field(&mut self, spec: &FieldSpec, value: &FieldValue<'_>) {
-        if !std::mem::take(&mut self.first) {
-            self.json.0.push(b',');
-        }
-        self.json.raw(spec.key.as_bytes());
+        self.json.raw(if std::mem::take(&mut self.first) {
+            spec.key()
+        } else {
+            spec.comma_and_key()
+        });
         field(self.json, value);
     }
 }

@@ -20,7 +20,7 @@ const TEXT: FieldSpec = FieldSpec {
     length_max: None,
     #[cfg(feature = "schema")]
     doc: "",
-    key: "",
+    comma_and_key: "",
 };
 
 /// Reads the JSON object `text` into `record`, which must be empty.
@@ -310,15 +310,24 @@ fn object_and_others<'a>(
 ) -> Read<()> {
     open_object(tokens, "an object")?;
     let mut unknown = BTreeSet::new();
-    // Agents send the members in the order of the table.
+    // Agents send the members in the order of the table, most of them without white space.
     let mut expected = 0;
     let mut first = true;
-    while tokens.next_in(&OBJECT, first)? {
-        first = false;
-        let is_expected = |(spec, value): &(&FieldSpec, &mut Option<_>)| {
-            value.is_none() && tokens.eat(spec.key.as_bytes())
-        };
+    loop {
         let next = specs.get(expected).zip(values.get_mut(expected));
+        let next = next.filter(|(_, value)| value.is_none());
+        let is_compact = next.as_ref().is_some_and(|(spec, _)| {
+            tokens.eat(if first {
+                spec.key()
+            } else {
+                spec.comma_and_key()
+            })
+        });
+        if !is_compact && !tokens.next_in(&OBJECT, first)? {
+            return Ok(());
+        }
+        first = false;
+        let is_expected = |(spec, _): &(&FieldSpec, _)| is_compact || tokens.eat(spec.key());
         let (spec, value) = if let Some(next) = next.filter(is_expected) {
             next
         } else {
@@ -344,7 +353,6 @@ fn object_and_others<'a>(
         *value = Some(read.map_err(|error| error.within(format_args!(".{}", spec.name)))?);
         expected += 1;
     }
-    Ok(())
 }
 
 /// Skips the value of a member that is not in the table.

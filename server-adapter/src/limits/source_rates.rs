@@ -7,12 +7,13 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName};
 
 use super::sources::network;
 use crate::locks::lock;
 
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The span that the bound on bad keys is for.
 const WINDOW: Duration = Duration::from_secs(60);
 /// How long a source may send telemetry at once for which it then has to wait.
@@ -93,7 +94,7 @@ fn forget_some(sources: &mut BTreeMap<IpAddr, Instant>) {
 /// Whether a request may hold a key: one that holds none failed nothing. A name in the query can be written in many ways, so
 /// any query counts.
 pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
-    headers.contains_key("x-api-key")
+    headers.contains_key(X_API_KEY)
         || headers.contains_key(AUTHORIZATION)
         || query.is_some_and(|query| !query.is_empty())
 }
