@@ -44,6 +44,9 @@ consoleTest("buttons_copy_what_they_name", async ({ page, load, show, transport 
     if (transport !== "server") return;
     await show("#/store");
     await copies("[aria-label='Copy the signal']", "pre[aria-label='the signal']");
+    await show("#/api");
+    await page.locator("button[title^='With $KEY']").click();
+    await page.waitForFunction(() => /^curl .*query/.test(globalThis.copied));
 });
 
 consoleTest("palette_finds_desktops_and_pages_by_keyboard", async ({ page, load, passesAxe }) => {

@@ -90,9 +90,9 @@ function engineLines(id, empty) {
 
 /** @param {{ title: string, line: string }} properties */
 function Line({ title, line }) {
-    const [said, copy] = useCopy(line);
+    const [said, copy] = useCopy();
     return html`<div>
-        <div class="row line-title"><h3>${title}</h3><button type="button" class="quiet" aria-label=${`Copy the line for ${title}`} onClick=${copy}>${said || "Copy"}</button></div>
+        <div class="row line-title"><h3>${title}</h3><button type="button" class="quiet" aria-label=${`Copy the line for ${title}`} onClick=${() => copy(line)}>${said || "Copy"}</button></div>
         <pre tabindex="0" aria-label=${title}>${line}</pre>
     </div>`;
 }

@@ -3,6 +3,7 @@
 import { get, host } from "../api.js";
 import { ENDPOINTS, SERVER_AREA } from "../endpoints.js";
 import { curl, exchange, withoutSecret } from "../exchange.js";
+import { useCopy } from "../parts/copy.js";
 import { Problem } from "../parts/problem.js";
 import { useResource } from "../resource.js";
 import { session } from "../session.js";
@@ -93,12 +94,12 @@ function Form({ busy, send, stop }) {
     const pressed = (/** @type {KeyboardEvent} */ event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
     };
-    const copy = async () => {
+    const [said, copy] = useCopy();
+    const copyCurl = () => {
         try {
-            await navigator.clipboard.writeText(curl(form.value, document.baseURI.replace(/[?#].*$/, "")));
-            notify("Copied, with $KEY in place of the key.");
-        } catch (error) {
-            notify(`Not copied: ${error instanceof Error ? error.message : error}`, "bad");
+            void copy(curl(form.value, document.baseURI.replace(/[?#].*$/, "")));
+        } catch {
+            notify("Not copied: the path is not valid.", "bad");
         }
     };
     return html`<form class="form" onSubmit=${submit} onKeyDown=${pressed}>
@@ -123,7 +124,7 @@ function Form({ busy, send, stop }) {
         <div class="row">
             <button class="primary" disabled=${busy}>Send</button>
             ${busy && html`<button type="button" onClick=${stop}>Stop</button>`}
-            ${host().kind === "server" && html`<button type="button" class="quiet" onClick=${copy}>Copy as curl</button>`}
+            ${host().kind === "server" && html`<button type="button" class="quiet" title="With $KEY in place of the key" onClick=${copyCurl}>${said || "Copy as curl"}</button>`}
             <span class="note">Ctrl+Enter sends. Requests run without confirmation.</span>
         </div>
     </form>`;
