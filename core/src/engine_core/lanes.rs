@@ -173,6 +173,14 @@ impl Lanes {
         }
     }
 
+    /// Whether a write waits in a lane.
+    fn is_pending(&self, lane: Lane) -> bool {
+        match lane {
+            Lane::Store => self.store.is_pending(),
+            Lane::Queue(_) => self.queue.is_pending(),
+        }
+    }
+
     /// Takes the pending batch of a lane, unless a caller commits it.
     fn lead(&self, lane: Lane) -> Option<CommitJob<'_>> {
         Some(match lane {
@@ -246,8 +254,8 @@ impl EngineCore {
         count
     }
 
-    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`], and calls `give_way` after each. A panic
-    /// ends a batch and not the thread, because later callers would wait for ever.
+    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`], and calls `give_way` between two that
+    /// follow each other at once. A panic ends a batch and not the thread, because later callers would wait for ever.
     pub(crate) fn commit_forever(&self, lane: Lane, give_way: fn()) {
         while let Some(job) = self.lanes.lead_next(lane) {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(job))) {
@@ -255,8 +263,10 @@ impl EngineCore {
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
             self.lanes.step_in();
-            // Clients that were just answered send their next records meanwhile, and share the next sync.
-            give_way();
+            if self.lanes.is_pending(lane) {
+                // Clients that were just answered send their next records meanwhile, and share the next sync.
+                give_way();
+            }
         }
     }
 

@@ -224,6 +224,11 @@ impl<M, O: Clone> Writer<M, O> {
         Some((submissions, batch))
     }
 
+    /// Whether a submission waits for the next batch.
+    pub(crate) fn is_pending(&self) -> bool {
+        !lock(&self.waiting).batch.is_empty()
+    }
+
     /// Waits for the next batch, for the engine's own thread; `None` once [`Self::close`] was called and nothing is pending.
     pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         self.own_threads.add();
