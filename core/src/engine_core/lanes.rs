@@ -173,14 +173,6 @@ impl Lanes {
         }
     }
 
-    /// Whether a write waits in a lane.
-    fn is_pending(&self, lane: Lane) -> bool {
-        match lane {
-            Lane::Store => self.store.is_pending(),
-            Lane::Queue(_) => self.queue.is_pending(),
-        }
-    }
-
     /// Takes the pending batch of a lane, unless a caller commits it.
     fn lead(&self, lane: Lane) -> Option<CommitJob<'_>> {
         Some(match lane {
@@ -196,14 +188,14 @@ impl Lanes {
     }
 
     /// The same for the thread of a lane, which waits for it; `None` at its end.
-    fn lead_next(&self, lane: Lane) -> Option<CommitJob<'_>> {
+    fn lead_next(&self, lane: Lane, give_way: fn()) -> Option<CommitJob<'_>> {
         Some(match lane {
             Lane::Store => {
-                let (all, batch) = self.store.lead_next()?;
+                let (all, batch) = self.store.lead_next(give_way)?;
                 CommitJob::Store(all, batch)
             }
             Lane::Queue(here) => {
-                let (all, batch) = self.queue.lead_next()?;
+                let (all, batch) = self.queue.lead_next(give_way)?;
                 CommitJob::Queue(here, all, batch)
             }
         })
@@ -254,19 +246,15 @@ impl EngineCore {
         count
     }
 
-    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`], and calls `give_way` between two that
-    /// follow each other at once. A panic ends a batch and not the thread, because later callers would wait for ever.
+    /// The loop of a commit thread: commits batches of a lane until [`Self::stop_threads`]. `give_way` lets other threads run. A panic ends
+    /// a batch and not the thread, because later callers would wait for ever.
     pub(crate) fn commit_forever(&self, lane: Lane, give_way: fn()) {
-        while let Some(job) = self.lanes.lead_next(lane) {
+        while let Some(job) = self.lanes.lead_next(lane, give_way) {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(job))) {
                 let panic = panic_text(&*panic);
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
             self.lanes.step_in();
-            if self.lanes.is_pending(lane) {
-                // Clients that were just answered send their next records meanwhile, and share the next sync.
-                give_way();
-            }
         }
     }
 

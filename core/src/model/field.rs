@@ -46,18 +46,13 @@ pub struct FieldSpec {
     #[cfg(feature = "schema")]
     pub doc: &'static str,
     /// The name as compact JSON writes it after another member: a comma, the name in quotes, a colon.
-    pub(crate) comma_and_key: &'static str,
+    pub(crate) comma_and_key: &'static [u8],
 }
 
 impl FieldSpec {
-    /// The name as compact JSON writes it after another member.
-    pub(crate) fn comma_and_key(&self) -> &'static [u8] {
-        self.comma_and_key.as_bytes()
-    }
-
     /// The name as compact JSON writes it: in quotes, with the colon.
     pub(crate) fn key(&self) -> &'static [u8] {
-        self.comma_and_key().get(1..).unwrap_or_default()
+        self.comma_and_key.get(1..).unwrap_or_default()
     }
 }
 
@@ -359,7 +354,7 @@ macro_rules! record {
                     length_max: $crate::model::field::length_max!($($max)?),
                     #[cfg(feature = "schema")]
                     doc: concat!($($field_doc, "\n"),*),
-                    comma_and_key: concat!(",\"", $wire, "\":"),
+                    comma_and_key: concat!(",\"", $wire, "\":").as_bytes(),
                 },)*
             ];
         }

@@ -224,14 +224,14 @@ impl<M, O: Clone> Writer<M, O> {
         Some((submissions, batch))
     }
 
-    /// Whether a submission waits for the next batch.
-    pub(crate) fn is_pending(&self) -> bool {
-        !lock(&self.waiting).batch.is_empty()
-    }
-
-    /// Waits for the next batch, for the engine's own thread; `None` once [`Self::close`] was called and nothing is pending.
-    pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
+    /// Waits for the next batch, for the engine's own thread; `None` once [`Self::close`] was called and nothing is pending. It calls
+    /// `give_way` where a batch has gathered already: clients that were just answered send their next records meanwhile, and share its sync.
+    pub(crate) fn lead_next(&self, give_way: fn()) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         self.own_threads.add();
+        let has_gathered = !lock(&self.waiting).batch.is_empty();
+        if has_gathered {
+            give_way();
+        }
         loop {
             if let Some(taken) = self.lead() {
                 return Some(taken);

@@ -134,7 +134,7 @@ impl Object<'_> {
         self.json.raw(if std::mem::take(&mut self.first) {
             spec.key()
         } else {
-            spec.comma_and_key()
+            spec.comma_and_key
         });
         field(self.json, value);
     }

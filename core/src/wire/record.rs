@@ -20,7 +20,7 @@ const TEXT: FieldSpec = FieldSpec {
     length_max: None,
     #[cfg(feature = "schema")]
     doc: "",
-    comma_and_key: "",
+    comma_and_key: b"",
 };
 
 /// Reads the JSON object `text` into `record`, which must be empty.
@@ -310,7 +310,7 @@ fn object_and_others<'a>(
 ) -> Read<()> {
     open_object(tokens, "an object")?;
     let mut unknown = BTreeSet::new();
-    // Agents send the members in the order of the table, most of them without white space.
+    // Agents send the members in the order of the table, and most write no white space.
     let mut expected = 0;
     let mut first = true;
     loop {
@@ -320,7 +320,7 @@ fn object_and_others<'a>(
             tokens.eat(if first {
                 spec.key()
             } else {
-                spec.comma_and_key()
+                spec.comma_and_key
             })
         });
         if !is_compact && !tokens.next_in(&OBJECT, first)? {

@@ -14,6 +14,7 @@ use super::sources::network;
 use crate::locks::lock;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
 /// The span that the bound on bad keys is for.
 const WINDOW: Duration = Duration::from_secs(60);
 /// How long a source may send telemetry at once for which it then has to wait.

@@ -355,6 +355,10 @@ consoleTest("api_page_sends_all_that_it_lists", async ({ page, load, show, passe
     assert.notEqual(await pathShown(), "/nowhere?apiKey=dfk_secret");
     await page.locator("form textarea").fill("no colon");
     assert.match(await send(), /The header line “no colon” has no colon/);
+    if (transport === "server") {
+        await page.locator("button[title^='With $KEY']").click();
+        await says(page, ".notices", "Not copied: The header line “no colon” has no colon.");
+    }
     for (const theme of THEMES) await passesAxe(theme);
     // A stream of events has no end: it is stopped.
     if (transport === "server") {

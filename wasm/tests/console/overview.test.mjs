@@ -45,8 +45,8 @@ consoleTest("buttons_copy_what_they_name", async ({ page, load, show, transport 
     await show("#/store");
     await copies("[aria-label='Copy the signal']", "pre[aria-label='the signal']");
     await show("#/api");
-    await page.locator("button[title^='With $KEY']").click();
-    await page.waitForFunction(() => /^curl .*query/.test(globalThis.copied));
+    const said = page.waitForFunction(() => document.querySelector("form [role=status]")?.textContent === "Copied" && /^curl .*[$]KEY.*query/.test(globalThis.copied));
+    await Promise.all([said, page.locator("button[title^='With $KEY']").click()]);
 });
 
 consoleTest("palette_finds_desktops_and_pages_by_keyboard", async ({ page, load, passesAxe }) => {

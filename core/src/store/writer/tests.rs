@@ -50,12 +50,27 @@ fn pending_submissions_become_one_batch_in_order() {
 }
 
 #[test]
+fn thread_gives_way_only_where_a_batch_has_gathered() {
+    static TIMES: AtomicUsize = AtomicUsize::new(0);
+    fn give_way() {
+        TIMES.fetch_add(1, Ordering::Relaxed);
+    }
+    let writer = Writer::<u32, u32>::new(true, Arc::default(), || 0);
+    let _gathered = writer.submit(1);
+    drop(writer.lead_next(give_way).unwrap());
+    assert_eq!(TIMES.load(Ordering::Relaxed), 1);
+    writer.close();
+    assert!(writer.lead_next(give_way).is_none());
+    assert_eq!(TIMES.load(Ordering::Relaxed), 1, "nothing had gathered");
+}
+
+#[test]
 fn thread_takes_pending_submissions_and_ends_when_closed() {
     let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
     let thread = thread::spawn({
         let writer = Arc::clone(&writer);
         move || {
-            while let Some((mutations, mut batch)) = writer.lead_next() {
+            while let Some((mutations, mut batch)) = writer.lead_next(|| {}) {
                 batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
             }
         }
@@ -143,7 +158,7 @@ fn outcome_wakes_every_future_that_waits_for_it() {
         let writer = Writer::<u32, u32>::new(has_thread, Arc::default(), || 0);
         let shared = writer.submit(1);
         let taken = if has_thread {
-            writer.lead_next()
+            writer.lead_next(|| {})
         } else {
             writer.lead()
         };
@@ -278,7 +293,7 @@ fn futures_polled_while_the_thread_ends_are_resolved() {
         let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
         let committing = Arc::clone(&writer);
         thread::spawn(move || {
-            while let Some((mutations, mut batch)) = committing.lead_next() {
+            while let Some((mutations, mut batch)) = committing.lead_next(|| {}) {
                 batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
             }
         });
@@ -311,7 +326,7 @@ fn each_of_two_writers_has_a_thread_however_often_the_other_led() {
         ));
         let committing = Arc::clone(&writer);
         let thread = thread::spawn(move || {
-            while let Some((mutations, mut batch)) = committing.lead_next() {
+            while let Some((mutations, mut batch)) = committing.lead_next(|| {}) {
                 batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
             }
         });

@@ -98,8 +98,8 @@ function Form({ busy, send, stop }) {
     const copyCurl = () => {
         try {
             void copy(curl(form.value, document.baseURI.replace(/[?#].*$/, "")));
-        } catch {
-            notify("Not copied: the path is not valid.", "bad");
+        } catch (error) {
+            notify(`Not copied: ${error instanceof Error ? error.message : error}`, "bad");
         }
     };
     return html`<form class="form" onSubmit=${submit} onKeyDown=${pressed}>
@@ -124,7 +124,7 @@ function Form({ busy, send, stop }) {
         <div class="row">
             <button class="primary" disabled=${busy}>Send</button>
             ${busy && html`<button type="button" onClick=${stop}>Stop</button>`}
-            ${host().kind === "server" && html`<button type="button" class="quiet" title="With $KEY in place of the key" onClick=${copyCurl}>${said || "Copy as curl"}</button>`}
+            ${host().kind === "server" && html`<button type="button" class="quiet" title="With $KEY in place of the key" onClick=${copyCurl}><span role="status">${said || "Copy as curl"}</span></button>`}
             <span class="note">Ctrl+Enter sends. Requests run without confirmation.</span>
         </div>
     </form>`;

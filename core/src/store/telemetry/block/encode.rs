@@ -245,8 +245,8 @@ fn raw_presence(encoder: &mut Encoder, kind: usize, presence: u64) {
     encoder.raw(presence.to_le_bytes().get(..bytes).unwrap_or_default());
 }
 
-/// An integer, in units where it is a whole number of them. The lowest bits say which. The units are constants, because the processor takes
-/// ten times as long to divide by what it is given.
+/// An integer, in units where it is a whole number of them. The lowest bits say which. The units are constants: a division by a variable
+/// takes many times as long.
 fn scaled<const SMALL: i64, const LARGE: i64>(encoder: &mut Encoder, value: i64) {
     if value % SMALL == 0 {
         if value % LARGE == 0 {
