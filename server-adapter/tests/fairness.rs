@@ -9,9 +9,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, SystemTime};
 
 use crate::client::Client;
-#[cfg(feature = "http2")]
-use deskfleet::CommitDriver;
-use deskfleet::{Config, Engine};
+use deskfleet::{CommitDriver, Config, Engine, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -125,6 +123,55 @@ fn bodies_of_one_source_fill_its_own_part_of_the_budget() {
         let answer = healthy.post_coded("/api/Stats/PostProcesses", "", "gzip", &report);
         assert_eq!(answer.status, 200, "{answer:?}");
     }
+}
+
+/// What is kept of a batch is in memory until its commit, and takes room until then.
+#[test]
+fn batch_that_waits_for_its_commit_keeps_its_room() {
+    const BODY_BYTES: usize = 256 * 1024;
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Host;
+    config.limits.batch_body_bytes = BODY_BYTES;
+    config.limits.processes_body_bytes = BODY_BYTES;
+    let (server, engine) = server_with(
+        config,
+        ServerOptions {
+            bodies_bytes_max: 0,
+            body_timeout: Duration::from_secs(1),
+            ..Default::default()
+        },
+    );
+    let key = engine.issue_key(NewKey::new("agents", [Scope::Admin]));
+    let key = key.unwrap().secret;
+    // No two texts are alike, so the records take as much memory as their text.
+    let line = |number: u64| {
+        let text = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!(
+            "{{\"activity\":{{\"instanceId\":\"ws-{text:x}\",\"username\":\"{text:0200x}\"}}}}\n"
+        )
+    };
+    let batch = |first: u64| (first..first + 900).map(line).collect::<String>();
+    let mut waiting: Vec<_> = [1, 1000]
+        .map(|first| {
+            let (mut client, batch) = (Client::connect(server.addr()), batch(first));
+            client.send(format!(
+                "POST /operator/telemetry HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\ncontent-length: {}\r\n\r\n{batch}",
+                batch.len()
+            ));
+            client
+        })
+        .into();
+    let no_json = "x".repeat(60_000);
+    let status = || {
+        Client::connect(server.addr())
+            .post(POST, "", &no_json)
+            .status
+    };
+    // The batches may not have arrived yet.
+    assert!((0..20).any(|_| status() == 408), "there was room");
+    engine.commit_pending();
+    assert_eq!(waiting.remove(0).answer_to("POST").status, 200);
+    assert!((0..20).any(|_| status() == 400), "there is no room");
 }
 
 #[test]

@@ -141,10 +141,14 @@ fn telemetry_without_a_key_has_a_bound_for_each_source() {
     assert_eq!(post("x-forwarded-for: 192.0.2.2\r\n").status, 200);
     let with_key = format!("x-api-key: {key}\r\nx-forwarded-for: 192.0.2.1\r\n");
     assert_eq!(post(&with_key).status, 200, "a key has no such bound");
+    // What comes with a key takes nothing from those of its address that have none.
+    let with_key = format!("x-api-key: {key}\r\nx-forwarded-for: 192.0.2.3\r\n");
+    assert_eq!(post(&with_key).status, 200);
+    assert_eq!(post("x-forwarded-for: 192.0.2.3\r\n").status, 200);
     // What brings nothing to the disk is served.
     let headers = "x-forwarded-for: 192.0.2.1\r\n";
     let count = client.ask("GET", "/api/Stats/queue/count", headers);
-    assert_eq!((count.status, count.body.as_str()), (200, "3"));
+    assert_eq!((count.status, count.body.as_str()), (200, "5"));
 }
 
 #[test]

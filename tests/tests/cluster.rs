@@ -122,8 +122,10 @@ fn a_fleet_that_begins_with_the_data_of_a_node_takes_others_that_begin_with_its_
     alone.put_workspace(workspace("ws-1")).unwrap();
     record(&alone, "ws-1", 12);
     alone.close().unwrap();
+    // A node has its queue in the table, also where its configuration is given after its log.
     let one = builder(1, &clock)
         .log(log.clone(), "one")
+        .config(Config::default())
         .open(&first)
         .unwrap();
     one.put_workspace(workspace("ws-2")).unwrap();

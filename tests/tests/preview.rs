@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use deskfleet::{
-    Action, ActionDriver, ActionRequest, AuditResult, Config, Engine, ManualClock, NewKey, Scope,
-    State, Workspace,
+    Action, ActionDriver, ActionRequest, AuditAction, AuditResult, Config, Engine, ManualClock,
+    NewKey, Scope, State, Workspace,
     query::{PreviewQuery, PreviewRow},
 };
 use http::{Method, Request};
@@ -284,4 +284,27 @@ fn preview_sees_what_is_due_and_what_is_no_longer_listed() {
     let rows = fleet.preview(Action::Terminate, None, std::slice::from_ref(&id));
     assert_eq!(rows[0].code, Some("WorkSpaceNotFound"));
     fleet.act(Action::Terminate, None, &rows[0], "terminated long ago");
+}
+
+#[test]
+fn preview_of_a_limited_key_refuses_as_the_action_does() {
+    let mut fleet = Fleet::new();
+    let mut key = NewKey::new("rebooter", [Scope::Act]);
+    key.limits.actions = Some(vec![AuditAction::Lifecycle(Action::Reboot)]);
+    fleet.key = fleet.engine.issue_key(key).unwrap().secret;
+    let known = fleet.put(Situation {
+        state: Some("AVAILABLE"),
+        mode: None,
+        old_type: None,
+        held: false,
+        running: None,
+    });
+    for id in [known.as_str(), "ws-unknown"] {
+        let body = serde_json::json!({"action": "TerminateWorkSpace", "workSpaceIds": [id]});
+        let (_, seen) = fleet.ask(&Method::POST, "/query/preview", body.to_string());
+        let target = format!("/api/Actions/TerminateWorkSpace?workSpaceId={id}");
+        let (_, refused) = fleet.ask(&Method::POST, &target, String::new());
+        assert_eq!(refused["code"], "InsufficientScope", "{id}");
+        assert_eq!(seen["rows"][0]["code"], refused["code"], "{id}");
+    }
 }

@@ -110,7 +110,7 @@ export interface ActivityRecordPage {
     hasMore: boolean;
 }
 
-/** One row of the audit: a call that changed the fleet or took much of it out, or tried to. Serialized as `GetAdminActivity` returns it: without `Self::api_key_id`. */
+/** One row of the audit: a call that changed the fleet, handed out data, or was refused. */
 export interface AdminActivity {
     /** Number of the row; never used twice. */
     id: number;

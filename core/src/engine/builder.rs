@@ -121,7 +121,8 @@ impl EngineBuilder {
         self
     }
 
-    /// The configuration; `Config::default()` is what the interface promises.
+    /// The configuration, as a whole: limits that were changed before are those of `config` then. `Config::default()` is what the
+    /// interface promises.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
@@ -171,7 +172,6 @@ impl EngineBuilder {
     /// [`Engine::follow`] in a loop.
     #[cfg(feature = "cluster")]
     pub fn log(mut self, log: impl crate::log::Log, node: impl Into<String>) -> Self {
-        self.config.queue_storage = crate::config::QueueStorage::Table;
         self.log = Some(SharedLog {
             log: Box::new(log),
             node: node.into(),
@@ -307,10 +307,19 @@ impl EngineBuilder {
     }
 
     fn open_with(
-        self,
+        #[cfg_attr(
+            not(feature = "cluster"),
+            expect(unused_mut, reason = "a node changes its configuration")
+        )]
+        mut self,
         volatile: bool,
         open: impl FnOnce(StoreOptions) -> Result<Store>,
     ) -> Result<Engine> {
+        // Here, because the configuration may be given after the log.
+        #[cfg(feature = "cluster")]
+        if self.log.is_some() {
+            self.config.queue_storage = crate::config::QueueStorage::Table;
+        }
         self.config.validate()?;
         let missing = |what: &str| EngineError::new(ErrorKind::Configuration, what);
         let injected = Injected {

@@ -18,7 +18,7 @@ use super::ResponseBody;
 
 /// Resolves to the response once the writes of the request are durable. Needs no particular executor. The body is one piece, or a
 /// [`ResponseBody`] that is made while it is sent.
-#[must_use = "a response that nobody awaits is lost, though what was submitted is still written"]
+#[must_use = "a response that nobody awaits is lost, though what was submitted is still written, but for the rest of an import"]
 pub struct ResponseFuture<B = Bytes>(State<B>);
 
 /// Makes the body of a response to a request with that key.

@@ -68,7 +68,7 @@ impl AuditAction {
         Self::StopBatch,
     ];
 
-    /// Whether it hands something out and changes nothing.
+    /// Whether the action hands something out and changes nothing.
     pub(crate) const fn is_access(self) -> bool {
         matches!(
             self,
@@ -82,7 +82,7 @@ impl AuditAction {
         [a, b, c, d, e, f, g, h]
     };
 
-    /// That one of them, by its name in any case. `WorkSpace` and `WorkSpaceDbEntry` at the end of the name may be left out.
+    /// The action of [`Self::LIMITABLE`] with that name, in any case. The name may end before `WorkSpace`: `Reboot`, `Remove`.
     #[must_use]
     pub fn limitable(name: &str) -> Option<Self> {
         Self::LIMITABLE.into_iter().find(|action| {
@@ -96,7 +96,7 @@ impl AuditAction {
         })
     }
 
-    /// Whether it destroys what cannot be had back: Rebuild, Restore, Terminate, `RemoveWorkSpaceDbEntry`.
+    /// Whether the action destroys data that cannot be recovered: Rebuild, Restore, Terminate, `RemoveWorkSpaceDbEntry`.
     #[must_use]
     pub const fn is_destructive(self) -> bool {
         use Action::{Rebuild, Restore, Terminate};
@@ -201,8 +201,7 @@ impl AuditResult {
     }
 }
 
-/// One row of the audit: a call that changed the fleet or took much of it out, or tried to. Serialized as `GetAdminActivity` returns it: without
-/// [`Self::api_key_id`].
+/// One row of the audit: a call that changed the fleet, handed out data, or was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "AdminActivity"))]
@@ -243,7 +242,8 @@ pub struct AuditEntry {
     /// Number of the batch that the action is of. Left out where it is of none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_id: Option<u64>,
-    /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote.
+    /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote. `GetAdminActivity` does not
+    /// return it.
     #[serde(skip)]
     pub api_key_id: Option<u64>,
 }

@@ -40,7 +40,7 @@ impl ActionRequest {
         Self::new(Action::Reboot, workspace_id)
     }
 
-    /// Reboots the workspace from the console, for one that does not react.
+    /// Moves the workspace to a new host, with the same volumes and id.
     #[must_use]
     pub fn recovery_reboot(workspace_id: impl Into<String>) -> Self {
         Self::new(Action::RecoveryReboot, workspace_id)

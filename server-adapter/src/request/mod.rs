@@ -103,7 +103,8 @@ pub(crate) fn respond(
             }
         } else {
             let attempt = KeyAttempt::from_request(shared, progress, &request);
-            let response = through_engine(&context, request, &mut handled).await;
+            let may_hold_key = attempt.is_some();
+            let response = through_engine(&context, request, may_hold_key, &mut handled).await;
             match attempt {
                 Some(attempt) => attempt.after(context.shared, context.options, &asked, response),
                 None => response,
@@ -175,6 +176,7 @@ async fn refuse(
 fn through_engine<'r>(
     context: &'r RequestContext<'r>,
     request: Request<Incoming>,
+    may_hold_key: bool,
     handled: &'r mut HandledRequest<'_>,
 ) -> impl Future<Output = Response<OutgoingBody>> {
     let (mut head, mut body) = request.into_parts();
@@ -184,6 +186,8 @@ fn through_engine<'r>(
     handled.operation = exchange.route().into();
     handled.with_key(exchange.key());
     async move {
+        // The room of a body is held until its request is finished: a slow read and a commit keep what was read of it in memory.
+        let mut held = None;
         let reads_body = exchange.body_bytes_max() > 0;
         let is_long = body.size_hint().lower() > REFUSED_BYTES_MAX;
         // Nobody needs the body of a refused request, so the client is not asked for it.
@@ -197,7 +201,9 @@ fn through_engine<'r>(
                 Ok(Arrived::Whole { cut }) => Ok(cut).into(),
                 Ok(Arrived::Part(first)) => {
                     let rest = receive_rest(context, &mut exchange, &mut body, first, gzip);
-                    Box::pin(rest).await.into()
+                    let (read, share) = Box::pin(rest).await;
+                    held = Some(share);
+                    read.into()
                 }
                 Err(unread) => Err(unread).into(),
             }
@@ -212,7 +218,7 @@ fn through_engine<'r>(
             context.progress.cut();
         }
         // Matched by reference, because what a future is moved from keeps its room in this one.
-        let mut finishing = finish(*context, handled, exchange, received);
+        let mut finishing = finish(*context, handled, exchange, may_hold_key, received);
         let response = match &mut finishing {
             Finishing::Refused(refused) => Err(*refused),
             Finishing::Durable(durable, is_operators) => {
@@ -222,6 +228,7 @@ fn through_engine<'r>(
             Finishing::Rare(rare) => rare.await,
         };
         let mut response = response.unwrap_or_else(|refused| context.refuse(refused));
+        drop(held);
         if closes {
             refusal::close(&mut response, context.asked.version);
         }
@@ -257,19 +264,19 @@ impl From<Result<bool, Unread>> for Received {
     }
 }
 
-/// Reads the rest of a body within its time, and with room for it; returns whether bytes were left unread.
-async fn receive_rest(
-    context: &RequestContext<'_>,
+/// Reads the rest of a body within its time, and with room for it; returns whether bytes were left unread, and the room.
+async fn receive_rest<'r>(
+    context: &'r RequestContext<'r>,
     exchange: &mut Exchange,
     body: &mut Incoming,
     first: Option<Bytes>,
     gzip: bool,
-) -> Result<bool, Unread> {
+) -> (Result<bool, Unread>, Box<Share<'r>>) {
     let RequestContext {
         shared, progress, ..
     } = context;
     let _receiving = progress.receiving();
-    let mut share = Share::none(&context.source().bodies, &shared.budget);
+    let mut share = Box::new(Share::none(&context.source().bodies, &shared.budget));
     let body_timeout = context.options.body_timeout;
     // A body of any length has no total time.
     let time_max = if exchange.body_bytes_max() == usize::MAX {
@@ -287,7 +294,7 @@ async fn receive_rest(
         body_timeout,
     );
     let read = body::in_time(time_max, reading).await;
-    read.unwrap_or(Err(Unread::Late))
+    (read.unwrap_or(Err(Unread::Late)), share)
 }
 
 /// What is left to do for a response once the body was read.
@@ -308,6 +315,7 @@ fn finish<'r>(
     context: RequestContext<'r>,
     handled: &mut HandledRequest<'_>,
     mut exchange: Exchange,
+    may_hold_key: bool,
     received: Received,
 ) -> Finishing<'r> {
     match received {
@@ -323,7 +331,9 @@ fn finish<'r>(
     if let Err(NoRoom) = make_room_for_report(context, handled, &exchange) {
         return Finishing::Refused(refusal::UNREPORTED);
     }
-    if let Some(seconds) = over_keyless_bytes(context, &exchange) {
+    // Most requests hold none, and a key is hashed to be found.
+    let is_keyed = exchange.key().is_some() || may_hold_key && exchange.carries_key();
+    if !is_keyed && let Some(seconds) = over_keyless_bytes(context, &exchange) {
         let mut response = context.refuse(refusal::TOO_MANY_KEYLESS_BYTES);
         refusal::retry_after(&mut response, seconds);
         return Finishing::Rare(Box::pin(ready(Ok(response))));
@@ -344,15 +354,13 @@ fn finish<'r>(
 /// The seconds after which a report without a key is accepted, where its source has sent too much of such.
 fn over_keyless_bytes(context: RequestContext<'_>, exchange: &Exchange) -> Option<u64> {
     let bytes = exchange.bytes();
-    if bytes == 0 || exchange.key().is_some() {
+    if bytes == 0 {
         return None;
     }
     let per_second = context.options.keyless_bytes_per_second;
     let keyless_bytes = &context.shared.keyless_bytes;
     let source = context.source().network();
-    let seconds = keyless_bytes.keyless(per_second, source, bytes, Instant::now())?;
-    // Only here it matters whether a key that was not required is accepted.
-    (!exchange.carries_key()).then_some(seconds)
+    keyless_bytes.keyless(per_second, source, bytes, Instant::now())
 }
 
 /// Finishes a request that can take long, on a blocking thread, where its response is also compressed.

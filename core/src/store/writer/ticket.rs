@@ -141,10 +141,16 @@ impl<O: Clone> Ticket<O> {
             return Poll::Ready(outcome.clone());
         }
         let place = *self.place.get_or_insert(state.futures.len());
-        match state.futures.get_mut(place) {
-            Some(waiting) => *waiting = Some(waker.clone()),
-            None => state.futures.push(Some(waker.clone())),
-        }
+        let before = match state.futures.get_mut(place) {
+            Some(waiting) => waiting.replace(waker.clone()),
+            None => {
+                state.futures.push(Some(waker.clone()));
+                None
+            }
+        };
+        // The lock first: dropping a waker may run code of the executor.
+        drop(state);
+        drop(before);
         Poll::Pending
     }
 }

@@ -133,11 +133,14 @@ fn one(
     let entry = workspaces::with_entry(&reader.snapshot, id, |entry| {
         Ok(reader.listed(entry).map(EntryRef::into_entry))
     })?;
+    let audited = AuditAction::Lifecycle(action);
     let Some(entry) = entry.flatten() else {
-        row.code = Some(ErrorKind::WorkSpaceNotFound.code());
+        // As the action itself: whether the key may do it comes before whether there is such a desktop.
+        let forbidden = key_limits::allow_action(limits, audited).err();
+        let refused = forbidden.map_or(ErrorKind::WorkSpaceNotFound, |error| error.kind());
+        row.code = Some(refused.code());
         return Ok(row);
     };
-    let audited = AuditAction::Lifecycle(action);
     if let Err(error) = key_limits::allow(limits, audited, &entry.workspace) {
         row.code = Some(error.kind().code());
         row.state = entry.workspace.state.map(String::from);
