@@ -6,7 +6,8 @@
 
 use std::io::Write as _;
 use std::net::Ipv4Addr;
-use std::time::{Duration, SystemTime};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::client::Client;
 use deskfleet::{CommitDriver, Config, Engine, NewKey, Scope};
@@ -138,40 +139,57 @@ fn batch_that_waits_for_its_commit_keeps_its_room() {
         ServerOptions {
             bodies_bytes_max: 0,
             body_timeout: Duration::from_secs(1),
+            maintain_every: None,
             ..Default::default()
         },
     );
     let key = engine.issue_key(NewKey::new("agents", [Scope::Admin]));
     let key = key.unwrap().secret;
-    // No two texts are alike, so the records take as much memory as their text.
+    // No two texts begin alike, so the records take as much memory as their text.
     let line = |number: u64| {
-        let text = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        format!(
-            "{{\"activity\":{{\"instanceId\":\"ws-{text:x}\",\"username\":\"{text:0200x}\"}}}}\n"
-        )
+        let text = format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (instance, user) = (&text, text.repeat(3));
+        format!("{{\"activity\":{{\"instanceId\":\"{instance}\",\"username\":\"{user}\"}}}}\n")
     };
-    let batch = |first: u64| (first..first + 900).map(line).collect::<String>();
-    let mut waiting: Vec<_> = [1, 1000]
-        .map(|first| {
-            let (mut client, batch) = (Client::connect(server.addr()), batch(first));
-            client.send(format!(
-                "POST /operator/telemetry HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\ncontent-length: {}\r\n\r\n{batch}",
-                batch.len()
-            ));
-            client
-        })
-        .into();
-    let no_json = "x".repeat(60_000);
-    let status = || {
-        Client::connect(server.addr())
-            .post(POST, "", &no_json)
-            .status
+    let batch = |first: u64| (first..first + 2000).map(line).collect::<String>();
+    let key = format!("x-api-key: {key}\r\n");
+    let post = &|first: u64| {
+        let answer =
+            Client::connect(server.addr()).post("/operator/telemetry", &key, &batch(first));
+        answer.status
     };
-    // The batches may not have arrived yet.
-    assert!((0..20).any(|_| status() == 408), "there was room");
-    engine.commit_pending();
-    assert_eq!(waiting.remove(0).answer_to("POST").status, 200);
-    assert!((0..20).any(|_| status() == 400), "there is no room");
+    let statuses = thread::scope(|scope| {
+        let posts: Vec<_> = (1..8)
+            .map(|number| scope.spawn(move || (*post)(number * 10_000)))
+            .collect();
+        // None is committed, so the first that ends had no room in its time.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(10)
+            && !posts.iter().any(thread::ScopedJoinHandle::is_finished)
+        {
+            thread::sleep(Duration::from_millis(10));
+        }
+        while !posts.iter().all(thread::ScopedJoinHandle::is_finished) {
+            engine.commit_pending();
+            thread::sleep(Duration::from_millis(10));
+        }
+        let statuses = posts.into_iter().map(|post| post.join().unwrap());
+        statuses.collect::<Vec<_>>()
+    });
+    assert!(
+        statuses.contains(&200) && statuses.contains(&408),
+        "{statuses:?}"
+    );
+    // All room is given back.
+    let last = thread::scope(|scope| {
+        let last = scope.spawn(|| post(100_000));
+        while !last.is_finished() {
+            engine.commit_pending();
+            thread::sleep(Duration::from_millis(10));
+        }
+        last.join().unwrap()
+    });
+    assert_eq!(last, 200);
 }
 
 #[test]
@@ -221,7 +239,7 @@ fn connection_above_the_bound_replaces_the_idlest() {
     let [mut first, mut second] = [(); 2].map(|()| Client::connect(server.addr()));
     for client in [&mut second, &mut first] {
         assert_eq!(client.ask("GET", "/livez", "").status, 200);
-        std::thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
     }
     let mut third = Client::connect(server.addr());
     assert_eq!(third.post(POST, "", RECORD).status, 200);

@@ -341,22 +341,20 @@ impl EngineBuilder {
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
         })?;
-        let options = StoreOptions::from_config(&self.config, injected.clock.now());
+        #[cfg_attr(
+            not(feature = "cluster"),
+            expect(unused_mut, reason = "a node has another")
+        )]
+        let mut options = StoreOptions::from_config(&self.config, injected.clock.now());
         #[cfg(feature = "cluster")]
-        if volatile && injected.log.is_some() {
-            return Err(missing(
-                "a node of a fleet answers telemetry once it is in the log: open it with another method than `open_volatile`",
-            ));
+        if injected.log.is_some() {
+            if volatile {
+                return Err(missing(
+                    "a node of a fleet answers telemetry once it is in the log: open it with another method than `open_volatile`",
+                ));
+            }
+            options.writing = Writing::Lazy;
         }
-        #[cfg(feature = "cluster")]
-        let options = StoreOptions {
-            writing: if injected.log.is_some() {
-                Writing::Lazy
-            } else {
-                options.writing
-            },
-            ..options
-        };
         let store = open(options)?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
         let upkeep = self.upkeep.unwrap_or(if with_thread {

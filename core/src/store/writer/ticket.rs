@@ -141,12 +141,11 @@ impl<O: Clone> Ticket<O> {
             return Poll::Ready(outcome.clone());
         }
         let place = *self.place.get_or_insert(state.futures.len());
-        let before = match state.futures.get_mut(place) {
-            Some(waiting) => waiting.replace(waker.clone()),
-            None => {
-                state.futures.push(Some(waker.clone()));
-                None
-            }
+        let before = if let Some(waiting) = state.futures.get_mut(place) {
+            waiting.replace(waker.clone())
+        } else {
+            state.futures.push(Some(waker.clone()));
+            None
         };
         // The lock first: dropping a waker may run code of the executor.
         drop(state);
