@@ -32,10 +32,12 @@ pub(crate) struct HandledRequest<'s> {
     pub(crate) operation: Operation,
     /// The id of the key that was accepted.
     pub(crate) key: Option<u64>,
-    /// Room for its response, if it was taken before the write.
-    pub(crate) share: Option<ResponseShare>,
+    /// Room for its response, if it was taken before the write. In a box, because only reports to operators have it.
+    pub(crate) share: Option<Box<ResponseShare>>,
     /// `None` without an access log. In a box, because most servers write none and every request in progress has room for it.
     logged: Option<Box<LoggedRequest>>,
+    /// Whether it may have a key, also a bad one.
+    pub(crate) may_hold_key: bool,
     has_response: bool,
 }
 
@@ -55,6 +57,7 @@ impl<'s> HandledRequest<'s> {
             key: None,
             share: None,
             logged: LoggedRequest::begin(shared, options, progress, request, started).map(Box::new),
+            may_hold_key: false,
             has_response: false,
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn held_until_sent(
         Some(bytes) => bytes,
         None => 0,
     };
-    let share = match handled.share.take() {
+    let share = match handled.share.take().map(|share| *share) {
         None if bytes > 0 => {
             let source = &context.source().responses;
             let taken = shared
@@ -106,7 +106,7 @@ pub(crate) fn make_room_for_report(
         .responses
         .try_take(source, true, REPORT_BYTES)
     {
-        Ok(share) => handled.share = share,
+        Ok(share) => handled.share = share.map(Box::new),
         // A part is written already.
         Err(NoRoom) if exchange.has_begun() => {}
         Err(NoRoom) => {

@@ -103,8 +103,8 @@ pub(crate) fn respond(
             }
         } else {
             let attempt = KeyAttempt::from_request(shared, progress, &request);
-            let may_hold_key = attempt.is_some();
-            let response = through_engine(&context, request, may_hold_key, &mut handled).await;
+            handled.may_hold_key = attempt.is_some();
+            let response = through_engine(&context, request, &mut handled).await;
             match attempt {
                 Some(attempt) => attempt.after(context.shared, context.options, &asked, response),
                 None => response,
@@ -176,7 +176,6 @@ async fn refuse(
 fn through_engine<'r>(
     context: &'r RequestContext<'r>,
     request: Request<Incoming>,
-    may_hold_key: bool,
     handled: &'r mut HandledRequest<'_>,
 ) -> impl Future<Output = Response<OutgoingBody>> {
     let (mut head, mut body) = request.into_parts();
@@ -218,7 +217,7 @@ fn through_engine<'r>(
             context.progress.cut();
         }
         // Matched by reference, because what a future is moved from keeps its room in this one.
-        let mut finishing = finish(*context, handled, exchange, may_hold_key, received);
+        let mut finishing = finish(*context, handled, exchange, received);
         let response = match &mut finishing {
             Finishing::Refused(refused) => Err(*refused),
             Finishing::Durable(durable, is_operators) => {
@@ -315,7 +314,6 @@ fn finish<'r>(
     context: RequestContext<'r>,
     handled: &mut HandledRequest<'_>,
     mut exchange: Exchange,
-    may_hold_key: bool,
     received: Received,
 ) -> Finishing<'r> {
     match received {
@@ -332,7 +330,7 @@ fn finish<'r>(
         return Finishing::Refused(refusal::UNREPORTED);
     }
     // Most requests hold none, and a key is hashed to be found.
-    let is_keyed = exchange.key().is_some() || may_hold_key && exchange.carries_key();
+    let is_keyed = exchange.key().is_some() || handled.may_hold_key && exchange.carries_key();
     if !is_keyed && let Some(seconds) = over_keyless_bytes(context, &exchange) {
         let mut response = context.refuse(refusal::TOO_MANY_KEYLESS_BYTES);
         refusal::retry_after(&mut response, seconds);
