@@ -329,9 +329,7 @@ fn finish<'r>(
     if let Err(NoRoom) = make_room_for_report(context, handled, &exchange) {
         return Finishing::Refused(refusal::UNREPORTED);
     }
-    // Most requests hold none, and a key is hashed to be found.
-    let is_keyed = exchange.key().is_some() || handled.may_hold_key && exchange.carries_key();
-    if !is_keyed && let Some(seconds) = over_keyless_bytes(context, &exchange) {
+    if let Some(seconds) = over_keyless_bytes(context, handled.may_hold_key, &exchange) {
         let mut response = context.refuse(refusal::TOO_MANY_KEYLESS_BYTES);
         refusal::retry_after(&mut response, seconds);
         return Finishing::Rare(Box::pin(ready(Ok(response))));
@@ -350,9 +348,15 @@ fn finish<'r>(
 }
 
 /// The seconds after which a report without a key is accepted, where its source has sent too much of such.
-fn over_keyless_bytes(context: RequestContext<'_>, exchange: &Exchange) -> Option<u64> {
+fn over_keyless_bytes(
+    context: RequestContext<'_>,
+    may_hold_key: bool,
+    exchange: &Exchange,
+) -> Option<u64> {
     let bytes = exchange.bytes();
-    if bytes == 0 {
+    // Most requests hold none, and a key is hashed to be found.
+    let is_keyed = || exchange.key().is_some() || may_hold_key && exchange.carries_key();
+    if bytes == 0 || is_keyed() {
         return None;
     }
     let per_second = context.options.keyless_bytes_per_second;
