@@ -1,9 +1,10 @@
 //! Requests sent before the responses to earlier ones: answered correctly, in order, and several in one write.
 
-use std::time::{Duration, SystemTime};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::client::Client;
-use deskfleet::Engine;
+use deskfleet::{CommitDriver, Config, Engine, NewKey, Scope};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 
 const RECORD: &str = r#"{"instanceId":"ws-1","username":"jdoe"}"#;
@@ -37,6 +38,69 @@ fn pipelined_posts_are_all_stored() {
             assert_eq!(client.answer_to("POST").status, 200);
         }
         assert_eq!(engine.queue_count(), 16 * round);
+    }
+}
+
+/// As `nc -N` does after its last request.
+#[test]
+fn client_that_closes_its_side_gets_the_responses_to_what_it_sent() {
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Host;
+    let engine = Engine::builder()
+        .config(config)
+        .clock(SystemTime::now)
+        .seed(1)
+        .open_in_memory()
+        .unwrap();
+    let options = ServerOptions {
+        // Upkeep would commit.
+        maintain_every: None,
+        ..Default::default()
+    };
+    let server = spawn(engine.clone(), options).unwrap();
+    let mut stored = 0;
+    for count in [1, 3] {
+        let mut client = Client::connect(server.addr());
+        client.send(post("", RECORD).repeat(count));
+        client.close_sending();
+        let begun = Instant::now();
+        for _ in 0..count {
+            // Time to see the end of the input.
+            sleep(Duration::from_millis(100));
+            while engine.queue_count() == stored {
+                assert!(begun.elapsed() < Duration::from_secs(10));
+                engine.commit_pending();
+            }
+            stored += 1;
+            assert_eq!(client.answer_to("POST").status, 200);
+        }
+        assert!(client.is_closed());
+    }
+    // Nothing is committed: the client counts as gone.
+    let mut client = Client::connect(server.addr());
+    client.send(post("", RECORD));
+    let begun = Instant::now();
+    client.close_sending();
+    assert!(client.is_closed());
+    assert!(begun.elapsed() >= Duration::from_secs(2));
+}
+
+/// A short unread body is discarded, so that the connection is good for the next request.
+#[test]
+fn request_after_the_unread_body_of_a_slow_read_is_handled() {
+    let (engine, server) = server(ServerOptions::default());
+    let key = engine.issue_key(NewKey::new("pages", [Scope::Read]));
+    let key = format!("x-api-key: {}\r\n", key.unwrap().secret);
+    for length in [100, 3000] {
+        let mut client = Client::connect(server.addr());
+        let get = post(&key, &"x".repeat(length)).replacen(
+            "POST /api/Stats/Post",
+            "GET /query/workspaces",
+            1,
+        );
+        client.send(get + COUNT);
+        assert_eq!(client.answer_to("GET").status, 200, "{length}");
+        assert_eq!(client.answer_to("GET").body, "0", "{length}");
     }
 }
 
@@ -184,6 +248,6 @@ fn pipelined_requests_may_take_longer_than_the_head_timeout() {
         client.send([COUNT, COUNT].concat());
         assert_eq!(client.answer_to("GET").status, 200);
         assert_eq!(client.answer_to("GET").status, 200);
-        std::thread::sleep(Duration::from_millis(100));
+        sleep(Duration::from_millis(100));
     }
 }

@@ -92,6 +92,25 @@ fn unfinished_handshakes_give_their_places_to_new_connections() {
 }
 
 #[test]
+fn client_that_closes_its_side_of_tls_gets_the_response() {
+    let Some(place) = certificate_folder() else {
+        return;
+    };
+    let served = place.serve_with(TLS);
+    let mut client = connect(&place, &served);
+    let record = r#"{"instanceId":"ws-1"}"#;
+    let length = record.len();
+    let post = format!(
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{record}"
+    );
+    client.write_all(post.as_bytes()).unwrap();
+    client.conn.send_close_notify();
+    client.flush().unwrap();
+    client.sock.shutdown(std::net::Shutdown::Write).unwrap();
+    read_until(&mut client, "HTTP/1.1 200");
+}
+
+#[test]
 fn events_arrive_over_tls_and_end_with_the_server() {
     let Some(place) = certificate_folder() else {
         return;

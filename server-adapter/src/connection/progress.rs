@@ -175,6 +175,11 @@ impl Progress {
         Counted::new(&self.receiving)
     }
 
+    /// Whether a request's body is being received.
+    pub(crate) fn is_receiving(&self) -> bool {
+        self.receiving.load(Ordering::Relaxed) > 0
+    }
+
     /// Its idleness; `None` while the server handles a request on it.
     pub(crate) fn idleness(&self) -> Option<Idleness> {
         if self.is_handling() {

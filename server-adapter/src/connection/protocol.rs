@@ -34,6 +34,8 @@ pub(crate) fn http1() -> http1::Builder {
     // The deadlines are the socket's. So is the gathering of responses: hyper's `pipeline_flush` loses them when the
     // connection closes while input is left unread.
     builder.header_read_timeout(None).max_buf_size(BUFFER_BYTES);
+    // So is the look for the end of the input while a request is being handled.
+    builder.half_close(true);
     builder
 }
 

@@ -7,6 +7,7 @@ mod write_pace;
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
+use std::mem::{self, MaybeUninit};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
@@ -25,12 +26,16 @@ use self::write_pace::WritePace;
 /// Rest after which a connection of HTTP/1.1 is parked: hyper keeps 8 KiB and more for each connection, and most agents rest for
 /// most of the time. Where others wait to be served it is parked at once.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// What a connection without a place may keep of a head, in bytes.
+/// What is read ahead of hyper at once, in bytes; also what a connection without a place may keep of a head.
 const AHEAD_MAX: usize = 1024;
 /// Bytes of responses that wait for the end of the connection's turn; more are written at once.
 const GATHERED_MAX: usize = 16 * 1024;
 /// What a resting connection may keep of the memory of its gathered responses, in bytes.
 const GATHERED_KEPT: usize = 2 * 1024;
+
+/// How long a client that closed its side before its response began is still served, counted from the last move of a response. Most such
+/// clients are gone; some close their side after their last request, as `nc -N` does.
+const HALF_CLOSED_MAX: Duration = Duration::from_secs(2);
 
 /// What hyper is to do no more on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +63,9 @@ impl Socket {
             head: None,
             moved_at: Instant::now(),
             parked: true,
+            hyper_waits: false,
+            input_ended: None,
+            responding: 0,
             read_timer: None,
             gathered: Vec::new(),
             write_pace: WritePace::default(),
@@ -79,7 +87,7 @@ impl Socket {
         let over = connection.poll(cx).is_ready();
         let mut guarded = self.lock();
         let sent = guarded.poll_send(cx);
-        if over || matches!(sent, Poll::Ready(Err(_))) {
+        if over || matches!(sent, Poll::Ready(Err(_))) || guarded.watch_input(cx).is_err() {
             return Poll::Ready(End::Over);
         }
         guarded.poll_overdue(cx)
@@ -171,8 +179,14 @@ struct Guarded {
     idle_timeout: Duration,
     write_timeout: Duration,
     head: Option<Head>,
-    /// Whether hyper does not wait for requests here.
+    /// Whether hyper does not wait for requests here; of HTTP/2 it always is.
     parked: bool,
+    /// Whether hyper waits for bytes since its last turn, and so sees the end of the input itself.
+    hyper_waits: bool,
+    /// When the end of the input was seen while a request was being handled.
+    input_ended: Option<Instant>,
+    /// The turn in which bytes of a response were last written.
+    responding: u32,
     /// When a response last moved on; rest is counted from here.
     moved_at: Instant,
     /// Set to a deadline for reading or to an earlier moment, so that it need not be set for each request.
@@ -206,8 +220,12 @@ impl Guarded {
         });
     }
 
-    /// When it is too late for the next byte, and what follows then. None while a request is being handled or its response read.
+    /// When it is too late for the next byte, and what follows then. None while a request is being handled or its response read, unless
+    /// the client has closed its side.
     fn read_deadline(&mut self) -> Option<(Instant, End)> {
+        if let Some(ended) = self.input_ended {
+            return Some((self.moved_at.max(ended) + HALF_CLOSED_MAX, End::Over));
+        }
         let turn = self.progress.turn();
         if turn % 2 == 1 || self.write_pace.is_blocked() || self.linger_timer.is_some() {
             return None;
@@ -280,28 +298,63 @@ impl Guarded {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.ahead.is_empty() {
-            return self.poll_socket(cx, buffer);
+            let read = self.poll_socket(cx, buffer);
+            self.hyper_waits = read.is_pending();
+            return read;
         }
+        self.bytes_arrived(Instant::now());
         let length = self.ahead.len().min(buffer.remaining());
         buffer.put_slice(self.ahead.get(..length).unwrap_or_default());
         self.ahead.drain(..length);
         if self.ahead.is_empty() {
             self.ahead = Vec::new();
+            // hyper discards no more of an unread body than what one read brings. An end or an error comes again.
+            let _ = self.poll_socket(cx, buffer);
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Reads some bytes ahead; returns how many, none at the end.
+    /// Reads some bytes ahead within the deadlines; returns how many, none at the end.
     fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        // Room for a whole head: a connection of HTTP/1.1 is to cost no more system calls than before.
-        let mut room = [0; AHEAD_MAX];
-        let mut buffer = ReadBuf::new(&mut room);
-        if self.poll_socket(cx, &mut buffer)?.is_pending() {
+        let read = self.read_ahead(cx);
+        if read.is_pending() {
             ready!(self.poll_overdue(cx));
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
+        read
+    }
+
+    fn read_ahead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        // Room for a whole head, so that most are read by one system call.
+        let mut room = [MaybeUninit::uninit(); AHEAD_MAX];
+        let mut buffer = ReadBuf::uninit(&mut room);
+        ready!(self.poll_socket(cx, &mut buffer))?;
         self.ahead.extend_from_slice(buffer.filled());
         Poll::Ready(Ok(buffer.filled().len()))
+    }
+
+    /// Looks for the end of the input while a request of HTTP/1.1 waits for its response. hyper would look with 8 KiB of memory for each
+    /// request, because the bytes of the request are still in its buffer. An error when the client is gone.
+    fn watch_input(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        let hyper_waits = mem::take(&mut self.hyper_waits);
+        let turn = self.progress.turn();
+        let waits = !self.parked && turn % 2 == 1 && self.input_ended.is_none();
+        // A body is hyper's to read, or to discard.
+        let has_body = self.progress.is_receiving() || self.progress.is_cut();
+        if !waits || has_body || hyper_waits || !self.ahead.is_empty() {
+            return Ok(());
+        }
+        let Poll::Ready(read) = self.read_ahead(cx) else {
+            return Ok(());
+        };
+        if read? == 0 {
+            if self.responding == turn {
+                // It was reading a response that takes its time, such as a stream of events.
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.input_ended = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Takes what hyper writes. Responses that are ready in one turn of the connection leave in one write at its end: a client
@@ -312,6 +365,7 @@ impl Guarded {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
+        self.responding = self.progress.turn();
         if self.gathered.len() + length > GATHERED_MAX {
             ready!(self.poll_send(cx))?;
         }

@@ -47,6 +47,11 @@ impl Client {
         let _ = self.0.write_all(bytes.as_ref());
     }
 
+    /// Sends nothing more; reads on.
+    pub(crate) fn close_sending(&self) {
+        self.0.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+
     /// One request without a body, and its response.
     pub(crate) fn ask(&mut self, method: &str, target: &str, headers: &str) -> Answer {
         self.send(format!(
