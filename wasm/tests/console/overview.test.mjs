@@ -31,8 +31,8 @@ consoleTest("buttons_copy_what_they_name", async ({ page, load, show, transport 
     // What the browser was given for its clipboard.
     await page.evaluate(() => addEventListener("copy", ({ clipboardData }) => void (globalThis.copied = clipboardData.getData("text/plain"))));
     const copies = async (button, shown) => {
-        // The button says it for two seconds: the wait begins before the click.
-        const said = page.waitForFunction((button, shown) => document.querySelector(button)?.textContent === "Copied" && globalThis.copied === document.querySelector(shown)?.textContent, {}, button, shown);
+        // It is said for two seconds: the wait begins before the click.
+        const said = page.waitForFunction((button, shown) => document.querySelector(`:is(${button}) + [role=status]`)?.textContent === "Copied" && globalThis.copied === document.querySelector(shown)?.textContent, {}, button, shown);
         await Promise.all([said, page.locator(button).click()]);
     };
     await show("#/import");

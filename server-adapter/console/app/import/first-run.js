@@ -2,7 +2,7 @@
 
 import { get, host, request } from "../api.js";
 import { count } from "../format.js";
-import { useCopy } from "../parts/copy.js";
+import { CopyButton } from "../parts/copy.js";
 import { useResource } from "../resource.js";
 import { go, href } from "../router.js";
 import { may } from "../session.js";
@@ -90,9 +90,8 @@ function engineLines(id, empty) {
 
 /** @param {{ title: string, line: string }} properties */
 function Line({ title, line }) {
-    const [said, copy] = useCopy();
     return html`<div>
-        <div class="row line-title"><h3>${title}</h3><button type="button" class="quiet" aria-label=${`Copy the line for ${title}`} onClick=${() => copy(line)}>${said || "Copy"}</button></div>
+        <div class="row line-title"><h3>${title}</h3><${CopyButton} text=${line} label=${`the line for ${title}`}>Copy<//></div>
         <pre tabindex="0" aria-label=${title}>${line}</pre>
     </div>`;
 }

@@ -20,6 +20,8 @@ import { Views } from "./desktops-views.js";
 
 /** How often the figures of the rows on the screen are read again. */
 const FIGURES_MS = 15_000;
+/** Changes that come together are drawn together. */
+const PICTURE_MS = 16;
 
 /** @typedef {import("../fleet.js").Fleet} Fleet */
 /** @typedef {import("./desktops-columns.js").Column} Column */
@@ -94,18 +96,20 @@ function useView(fleet, wanted, sort) {
     useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
     // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
     useLayoutEffect(() => {
-        let frame = 0;
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        let timer;
         const stop = fleet.listen((rows) => {
             for (const row of rows) view.changed.add(row);
-            frame ||= requestAnimationFrame(() => {
-                frame = 0;
+            // Not in the task of the picture, which has enough to do.
+            timer ??= setTimeout(() => {
+                timer = undefined;
                 view.update();
                 setDrawn((drawn) => drawn + 1);
-            });
+            }, PICTURE_MS);
         });
         return () => {
             stop();
-            cancelAnimationFrame(frame);
+            clearTimeout(timer);
         };
     }, [view]);
     return view;

@@ -24,17 +24,16 @@ export function useCopy() {
     return [said, copy];
 }
 
-/** Copies a text that is shown elsewhere. @param {{ text: string, label: string }} properties */
-export function CopyButton({ text, label }) {
+/** Copies a text that is shown elsewhere. What is said of it is beside the button: screen readers do not look into buttons. @param {{ text: string, label: string, children?: any }} properties */
+export function CopyButton({ text, label, children }) {
     const [said, copy] = useCopy();
-    return html`<button type="button" class="quiet copy-button" title=${`Copy ${label}`} aria-label=${`Copy ${label}`} onClick=${() => copy(text)}><${Icon} name="copy" /><span role="status">${said}</span></button>`;
+    return html`<button type="button" class="quiet copy-button" title=${`Copy ${label}`} aria-label=${`Copy ${label}`} onClick=${() => copy(text)}><${Icon} name="copy" />${children}</button><span role="status" class="note">${said}</span>`;
 }
 
 /** @param {{ text: string, label: string }} properties `label` says what the text is */
 export function Copy({ text, label }) {
-    const [said, copy] = useCopy();
     return html`<div class="copy">
         <pre tabindex="0" role="group" aria-label=${label}>${text}</pre>
-        <button type="button" onClick=${() => copy(text)} aria-label=${`Copy ${label}`}>${said || "Copy"}</button>
+        <${CopyButton} text=${text} label=${label}>Copy<//>
     </div>`;
 }
