@@ -61,7 +61,9 @@ fn client_that_closes_its_side_gets_the_responses_to_what_it_sent() {
     let mut stored = 0;
     for count in [1, 3] {
         let mut client = Client::connect(server.addr());
-        client.send(post("", RECORD).repeat(count));
+        // The first asks for leave to send its body, and has sent it already.
+        let first = post("expect: 100-continue\r\n", RECORD);
+        client.send(first + &post("", RECORD).repeat(count - 1));
         client.close_sending();
         let begun = Instant::now();
         for _ in 0..count {
@@ -72,7 +74,11 @@ fn client_that_closes_its_side_gets_the_responses_to_what_it_sent() {
                 engine.commit_pending();
             }
             stored += 1;
-            assert_eq!(client.answer_to("POST").status, 200);
+            let mut answer = client.answer_to("POST");
+            if answer.status == 100 {
+                answer = client.answer_to("POST");
+            }
+            assert_eq!(answer.status, 200);
         }
         assert!(client.is_closed());
     }

@@ -90,8 +90,7 @@ export class FleetView {
     async #sortAll() {
         const mine = (this.#sorting = {});
         const isOver = () => turn().then(() => this.#sorting !== mine);
-        const rows = new Uint32Array(this.#fleet.rows);
-        for (let row = 0; row < rows.length; row++) rows[row] = row;
+        const rows = new Uint32Array(this.#fleet.rows).map((_, row) => row);
         if (this.#all.length === 0) this.#all = rows;
         const order = this.#order();
         /** @type {Uint32Array<ArrayBuffer>[]} */
@@ -99,7 +98,7 @@ export class FleetView {
         for (let start = 0; start < rows.length; start += TOGETHER) {
             // Few rows are sorted before `set` goes on, and filters.
             if (rows.length > TOGETHER && (await isOver())) return;
-            runs.push(rows.slice(start, start + TOGETHER).sort(order));
+            runs.push(this.#kept(rows.slice(start, start + TOGETHER)).sort(order));
         }
         while (runs.length > 1) {
             if (await isOver()) return;
@@ -115,10 +114,8 @@ export class FleetView {
         }
     }
 
-    /** A row that changed would lead others to wrong places: it is left out until it moves. @param {Uint32Array} run */
-    #kept(run) {
-        return this.changed.size === 0 ? run : only(run, (row) => !this.changed.has(row));
-    }
+    /** A row that changed would lead others to wrong places: it is left out until it moves. @param {Uint32Array<ArrayBuffer>} run */
+    #kept = (run) => only(run, (row) => !this.changed.has(row));
 
     #move() {
         if (this.changed.size === 0) return;
@@ -199,7 +196,7 @@ export class FleetView {
     }
 }
 
-/** The rows that pass; ten times as fast as `filter` of the array. @param {Uint32Array} rows @param {(row: number) => boolean} passes */
+/** The rows that pass; ten times as fast as `filter` of the array. @param {Uint32Array<ArrayBuffer>} rows @param {(row: number) => boolean} passes */
 function only(rows, passes) {
     const kept = new Uint32Array(rows.length);
     let count = 0;

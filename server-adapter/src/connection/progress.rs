@@ -28,6 +28,8 @@ pub(crate) struct Progress {
     turn: AtomicU32,
     /// Whether input was left unread.
     cut: AtomicBool,
+    /// Whether the response of HTTP/1.1 in progress has begun and is not whole yet.
+    responding: AtomicBool,
     began: Instant,
     /// When bytes last moved, in milliseconds after `began`.
     moved: AtomicU64,
@@ -67,6 +69,7 @@ impl Progress {
             source,
             turn: AtomicU32::new(0),
             cut: AtomicBool::new(false),
+            responding: AtomicBool::new(false),
             began: Instant::now(),
             moved: AtomicU64::new(0),
             awaited: AtomicU64::new(0),
@@ -87,6 +90,7 @@ impl Progress {
         self.turn.fetch_add(1, Ordering::Relaxed);
         // hyper has found the begin of this request: the previous one is read to its end.
         self.cut.store(false, Ordering::Relaxed);
+        self.responding.store(false, Ordering::Relaxed);
         self.await_peer();
         Turn(Arc::clone(self))
     }
@@ -99,6 +103,16 @@ impl Progress {
     /// Whether input was left unread.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Relaxed)
+    }
+
+    /// Records that a response in chunks has begun.
+    pub(crate) fn respond_in_chunks(&self) {
+        self.responding.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a response in chunks has begun and the next request has not.
+    pub(crate) fn is_responding(&self) -> bool {
+        self.responding.load(Ordering::Relaxed)
     }
 
     /// Odd while a request is being handled; two more for each request.

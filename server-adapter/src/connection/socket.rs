@@ -65,7 +65,6 @@ impl Socket {
             parked: true,
             hyper_waits: false,
             input_ended: None,
-            responding: 0,
             read_timer: None,
             gathered: Vec::new(),
             write_pace: WritePace::default(),
@@ -185,8 +184,6 @@ struct Guarded {
     hyper_waits: bool,
     /// When the end of the input was seen while a request was being handled.
     input_ended: Option<Instant>,
-    /// The turn in which bytes of a response were last written.
-    responding: u32,
     /// When a response last moved on; rest is counted from here.
     moved_at: Instant,
     /// Set to a deadline for reading or to an earlier moment, so that it need not be set for each request.
@@ -223,7 +220,10 @@ impl Guarded {
     /// When it is too late for the next byte, and what follows then. None while a request is being handled or its response read, unless
     /// the client has closed its side.
     fn read_deadline(&mut self) -> Option<(Instant, End)> {
-        if let Some(ended) = self.input_ended {
+        // A response that the client reads too slowly has its own deadline.
+        if let Some(ended) = self.input_ended
+            && !self.write_pace.is_blocked()
+        {
             return Some((self.moved_at.max(ended) + HALF_CLOSED_MAX, End::Over));
         }
         let turn = self.progress.turn();
@@ -308,7 +308,7 @@ impl Guarded {
         self.ahead.drain(..length);
         if self.ahead.is_empty() {
             self.ahead = Vec::new();
-            // hyper discards no more of an unread body than what one read brings. An end or an error comes again.
+            // hyper discards no more of an unread body than what one read brings. An end comes again, and an error as one or with the next write.
             let _ = self.poll_socket(cx, buffer);
         }
         Poll::Ready(Ok(()))
@@ -337,19 +337,18 @@ impl Guarded {
     /// request, because the bytes of the request are still in its buffer. An error when the client is gone.
     fn watch_input(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         let hyper_waits = mem::take(&mut self.hyper_waits);
-        let turn = self.progress.turn();
-        let waits = !self.parked && turn % 2 == 1 && self.input_ended.is_none();
-        // A body is hyper's to read, or to discard.
-        let has_body = self.progress.is_receiving() || self.progress.is_cut();
-        if !waits || has_body || hyper_waits || !self.ahead.is_empty() {
+        let is_handling = !self.parked && self.progress.turn() % 2 == 1;
+        let knows = hyper_waits || self.input_ended.is_some() || !self.ahead.is_empty();
+        // A body is hyper's to read.
+        if !is_handling || knows || self.progress.is_receiving() {
             return Ok(());
         }
         let Poll::Ready(read) = self.read_ahead(cx) else {
             return Ok(());
         };
         if read? == 0 {
-            if self.responding == turn {
-                // It was reading a response that takes its time, such as a stream of events.
+            if self.progress.is_responding() {
+                // It closes in the middle of a response, such as a stream of events.
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             self.input_ended = Some(Instant::now());
@@ -365,7 +364,6 @@ impl Guarded {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
-        self.responding = self.progress.turn();
         if self.gathered.len() + length > GATHERED_MAX {
             ready!(self.poll_send(cx))?;
         }

@@ -198,7 +198,10 @@ impl OutgoingBody {
         self.streaming = in_chunks.then(|| progress.handling());
         match turn {
             RequestTurn::Http1(turn, place) => {
-                self.turn = in_chunks.then(|| Box::new((turn, place)));
+                if in_chunks {
+                    progress.respond_in_chunks();
+                    self.turn = Some(Box::new((turn, place)));
+                }
             }
             #[cfg(feature = "http2")]
             RequestTurn::Http2(request) => self.request = Some(request),

@@ -40,7 +40,7 @@ consoleTest("buttons_copy_what_they_name", async ({ page, load, show, transport 
     await copies(".line-title button", ".line-title + pre");
     await load(FLEET);
     await show("#/desktop/ws-000");
-    await copies(".copy-button", "main h1");
+    await copies("[aria-label='Copy the id']", "main h1");
     if (transport !== "server") return;
     await show("#/store");
     await copies("[aria-label='Copy the signal']", "pre[aria-label='the signal']");

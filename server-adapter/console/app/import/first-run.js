@@ -91,7 +91,7 @@ function engineLines(id, empty) {
 /** @param {{ title: string, line: string }} properties */
 function Line({ title, line }) {
     return html`<div>
-        <div class="row line-title"><h3>${title}</h3><${CopyButton} text=${line} label=${`the line for ${title}`}>Copy<//></div>
+        <div class="row line-title"><h3>${title}</h3><${CopyButton} text=${line} label=${title}>Copy<//></div>
         <pre tabindex="0" aria-label=${title}>${line}</pre>
     </div>`;
 }

@@ -124,8 +124,9 @@ function Form({ busy, send, stop }) {
         <div class="row">
             <button class="primary" disabled=${busy}>Send</button>
             ${busy && html`<button type="button" onClick=${stop}>Stop</button>`}
-            ${host().kind === "server" && html`<button type="button" class="quiet" title="With $KEY in place of the key" onClick=${copyCurl}>Copy as curl</button><span role="status" class="note">${said}</span>`}
+            ${host().kind === "server" && html`<button type="button" class="quiet" title="With $KEY in place of the key" onClick=${copyCurl}>Copy as curl</button>`}
             <span class="note">Ctrl+Enter sends. Requests run without confirmation.</span>
+            <span role="status">${said}</span>
         </div>
     </form>`;
 }

@@ -20,8 +20,6 @@ import { Views } from "./desktops-views.js";
 
 /** How often the figures of the rows on the screen are read again. */
 const FIGURES_MS = 15_000;
-/** Changes that come together are drawn together. */
-const PICTURE_MS = 16;
 
 /** @typedef {import("../fleet.js").Fleet} Fleet */
 /** @typedef {import("./desktops-columns.js").Column} Column */
@@ -91,25 +89,25 @@ function save(fleet, rows) {
 
 /** The rows that are wanted; changes are taken over once for each picture. @param {Fleet} fleet @param {Record<string, string | undefined>} wanted @param {string} sort */
 function useView(fleet, wanted, sort) {
-    const [, setDrawn] = useState(0);
-    const view = useMemo(() => new FleetView(fleet, () => setDrawn((drawn) => drawn + 1)), [fleet]);
+    const [, drawAgain] = useState({});
+    const view = useMemo(() => new FleetView(fleet, () => drawAgain({})), [fleet]);
     useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
     // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
     useLayoutEffect(() => {
-        /** @type {ReturnType<typeof setTimeout> | undefined} */
-        let timer;
+        let frame = 0;
+        const draw = () => {
+            frame = 0;
+            view.update();
+            drawAgain({});
+        };
         const stop = fleet.listen((rows) => {
             for (const row of rows) view.changed.add(row);
-            // Not in the task of the picture, which has enough to do.
-            timer ??= setTimeout(() => {
-                timer = undefined;
-                view.update();
-                setDrawn((drawn) => drawn + 1);
-            }, PICTURE_MS);
+            // Not in the task of the picture itself, which has enough to do.
+            frame ||= requestAnimationFrame(() => setTimeout(draw));
         });
         return () => {
             stop();
-            clearTimeout(timer);
+            cancelAnimationFrame(frame);
         };
     }, [view]);
     return view;

@@ -27,7 +27,7 @@ export function useCopy() {
 /** Copies a text that is shown elsewhere. What is said of it is beside the button: screen readers do not look into buttons. @param {{ text: string, label: string, children?: any }} properties */
 export function CopyButton({ text, label, children }) {
     const [said, copy] = useCopy();
-    return html`<button type="button" class="quiet copy-button" title=${`Copy ${label}`} aria-label=${`Copy ${label}`} onClick=${() => copy(text)}><${Icon} name="copy" />${children}</button><span role="status" class="note">${said}</span>`;
+    return html`<button type="button" class="quiet" aria-label=${`Copy ${label}`} onClick=${() => copy(text)}><${Icon} name="copy" />${children}</button><span role="status" class="note">${said}</span>`;
 }
 
 /** @param {{ text: string, label: string }} properties `label` says what the text is */
