@@ -8,6 +8,8 @@ use super::random::Random;
 const DAY: i64 = 86_400;
 /// A session ends at the latest this many days after the day on which it began, by UTC.
 const DAYS_MAX: i64 = 2;
+/// How long a desktop that stops by itself runs before its user is logged on, in seconds.
+pub(crate) const BOOT: i64 = 90;
 
 /// One day of a user, in seconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,22 @@ pub fn is_workday(day: i64) -> bool {
 }
 
 impl Desktop {
+    /// Whether it is on at a moment, in seconds since 1970: always, or if it stops by itself, while its user is logged on.
+    #[must_use]
+    pub fn is_on(&self, time: i64) -> bool {
+        self.is_always_on() || !self.sessions(&(time + 1..time + 1 + BOOT)).is_empty()
+    }
+
+    /// Its state at a moment, if nobody acts on it.
+    #[must_use]
+    pub fn state_at(&self, time: i64) -> &'static str {
+        if self.state == "AVAILABLE" && !self.is_on(time) {
+            "STOPPED"
+        } else {
+            self.state
+        }
+    }
+
     /// The sessions that overlap a span of seconds since 1970, in order.
     pub(crate) fn sessions(&self, span: &Range<i64>) -> Vec<Session> {
         let days = span.start.div_euclid(DAY) - DAYS_MAX..=span.end.div_euclid(DAY) + 1;
@@ -63,6 +81,7 @@ impl Desktop {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::Intervals;
     use super::*;
 
     /// Friday, 20 November 2026, 14:30 UTC.
@@ -79,6 +98,23 @@ mod tests {
         let (sunday, tuesday) = (count(friday - 5), count(friday - 3));
         assert!(0 < sunday && sunday * 5 < tuesday, "{sunday} {tuesday}");
         assert!(is_workday(friday) && !is_workday(friday + 1) && !is_workday(friday + 2));
+    }
+
+    #[test]
+    fn desktop_that_stops_by_itself_runs_while_it_sends() {
+        let desktops = (0..40).map(|number| Desktop::new(number, 7));
+        let mut counts = [0, 0];
+        for desktop in desktops.filter(|desktop| desktop.state == "AVAILABLE") {
+            for hour in 0..7 * 24 {
+                let start = END - 7 * DAY + hour * 3600;
+                counts[usize::from(desktop.state_at(start) == "STOPPED")] += 1;
+                for sent in desktop.records(start..start + 3600, Intervals::AGENT) {
+                    // The last record of a session is that of its end.
+                    assert_eq!(desktop.state_at(sent.time - 1), "AVAILABLE", "{sent:?}");
+                }
+            }
+        }
+        assert!(counts[0] > 1000 && counts[1] > 1000, "{counts:?}");
     }
 
     #[test]

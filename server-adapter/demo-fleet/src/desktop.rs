@@ -120,7 +120,12 @@ impl Desktop {
         }
     }
 
-    /// Whether it runs, and so has an agent that sends telemetry.
+    /// Whether it runs also while nobody is logged on.
+    pub(crate) fn is_always_on(&self) -> bool {
+        self.running_mode == "ALWAYS_ON"
+    }
+
+    /// Whether it has an agent that sends telemetry while it runs.
     #[must_use]
     pub fn reports(&self) -> bool {
         ["AVAILABLE", "UNHEALTHY", "IMPAIRED"].contains(&self.state)

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
-use super::days::Session;
+use super::days::{BOOT, Session};
 use super::desktop::{Desktop, Habit};
 use super::random::Random;
 
@@ -164,7 +164,7 @@ impl Desktop {
                 .rem_euclid(sample);
         let first = (span.start - phase).div_euclid(sample);
         let last = (span.end - phase).div_euclid(sample);
-        let is_always_on = self.running_mode == "ALWAYS_ON";
+        let is_always_on = self.is_always_on();
         for number in first..=last {
             let time = number * sample + phase;
             let random = &mut Random::for_numbers(self.seed, &[self.number, time, SAMPLES]);
@@ -181,7 +181,7 @@ impl Desktop {
             let booted = if is_always_on {
                 self.booted(time)
             } else {
-                session.logon - 90
+                session.logon - BOOT
             };
             let is_away = (session.lunch..session.back).contains(&time);
             let usage = if is_away { Use::Locked } else { Use::Work };

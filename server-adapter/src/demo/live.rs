@@ -9,7 +9,7 @@ use std::time::Duration;
 use deskfleet::{Action, ActionRequest, Engine, Result, State};
 use deskfleet_demo_fleet::{Desktop, Intervals, Random, Sent, Stream};
 
-use super::{fleet, in_state, record, sent, unix_seconds};
+use super::{fleet, follow_users, in_state, record, sent, unix_seconds};
 
 /// Between two moments at which records are stored.
 const STEP: Duration = Duration::from_secs(5);
@@ -69,6 +69,8 @@ struct Feed {
     /// In seconds since 1970: when it began, and until when records are stored.
     start: i64,
     until: i64,
+    /// When the desktops were last as their users want them; `None` before the first step, because the store may be of an earlier start.
+    followed: Option<i64>,
     incident: Option<Incident>,
 }
 
@@ -89,6 +91,7 @@ impl Feed {
             desktops: fleet(seed),
             start: now,
             until: now,
+            followed: None,
             incident: None,
         }
     }
@@ -103,7 +106,9 @@ impl Feed {
             }
         }
         record(&self.engine, &records)?;
+        follow_users(&self.engine, &self.desktops, self.followed, now)?;
         self.until = self.until.max(now);
+        self.followed = Some(self.until);
         self.play_incident(now - self.start)
     }
 
@@ -134,7 +139,9 @@ impl Feed {
         let mut random = Random::for_numbers(self.seed, &[cycle]);
         let place =
             usize::try_from(random.between(*CANDIDATES.start(), *CANDIDATES.end())).unwrap_or(0);
-        let Some(desktop) = in_state(&self.desktops, State::Available).nth(place) else {
+        let mut running = in_state(&self.desktops, State::Available)
+            .filter(|desktop| desktop.state_at(self.until) == desktop.state);
+        let Some(desktop) = running.nth(place) else {
             return Ok(None);
         };
         let Some(mut workspace) = self
@@ -180,12 +187,7 @@ mod tests {
 
     #[test]
     fn incident_begins_and_is_resolved_within_twenty_minutes() {
-        let clock = ManualClock::new("2026-11-20T14:30:00Z".parse().unwrap());
-        let engine = Engine::builder().clock(clock.clone()).seed(1);
-        let engine = engine.open_in_memory().unwrap();
-        let workspaces = fleet(SEED).iter().map(workspace).collect();
-        engine.put_workspaces(workspaces).unwrap();
-        let mut feed = Feed::new(engine.clone(), SEED);
+        let (clock, engine, mut feed) = served("2026-11-20T14:30:00Z");
         let unhealthy = || in_state_now(&engine, State::Unhealthy);
         let before = unhealthy();
         let mut most = before;
@@ -203,6 +205,53 @@ mod tests {
         let audit = engine.admin_activity(10).unwrap();
         assert!(format!("{audit:?}").contains("svc-desk"), "{audit:?}");
         engine.close().unwrap();
+    }
+
+    #[test]
+    fn desktops_stop_when_their_users_have_gone_and_none_is_silent() {
+        let (clock, engine, mut feed) = served("2026-11-20T15:00:00Z");
+        let mut stopped = Vec::new();
+        for _ in 0..10 {
+            for _ in 0..12 {
+                clock.advance_seconds(300);
+                feed.step().unwrap();
+            }
+            engine.maintain().unwrap();
+            stopped.push(in_state_now(&engine, State::Stopped));
+            for condition in engine.conditions() {
+                assert!(!condition.code.ends_with("Silent"), "{condition:?}");
+            }
+        }
+        assert!(stopped[9] > stopped[0] + 50, "{stopped:?}");
+        // One that somebody starts at night runs until the demo is started again.
+        let stopped = |id: &str| engine.workspace(id).unwrap().unwrap().workspace.state;
+        let desktop = fleet(SEED).into_iter().find(|desktop| {
+            desktop.reports() && stopped(&desktop.id).as_deref() == Some("STOPPED")
+        });
+        let id = desktop.unwrap().id;
+        engine
+            .act(ActionRequest::new(Action::Start, id.as_str()))
+            .unwrap();
+        clock.advance_seconds(600);
+        engine.maintain().unwrap();
+        feed.step().unwrap();
+        assert_eq!(stopped(&id).as_deref(), Some("AVAILABLE"));
+        Feed::new(engine.clone(), SEED).step().unwrap();
+        assert_eq!(stopped(&id).as_deref(), Some("STOPPED"));
+        engine.close().unwrap();
+    }
+
+    /// The fleet as it is at a time, and what goes on with it.
+    fn served(time: &str) -> (ManualClock, Engine, Feed) {
+        let clock = ManualClock::new(time.parse().unwrap());
+        let engine = Engine::builder().clock(clock.clone()).seed(1);
+        let engine = engine.open_in_memory().unwrap();
+        let now = unix_seconds(engine.now());
+        let workspaces = fleet(SEED);
+        let workspaces = workspaces.iter().map(|desktop| workspace(desktop, now));
+        engine.put_workspaces(workspaces.collect()).unwrap();
+        let feed = Feed::new(engine.clone(), SEED);
+        (clock, engine, feed)
     }
 
     fn in_state_now(engine: &Engine, state: State) -> usize {

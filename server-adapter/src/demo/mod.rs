@@ -88,8 +88,8 @@ fn fleet(seed: u64) -> Vec<Desktop> {
         .collect()
 }
 
-/// As the inventory has it.
-fn workspace(desktop: &Desktop) -> Workspace {
+/// As the inventory has it at a moment, in seconds since 1970.
+fn workspace(desktop: &Desktop, time: i64) -> Workspace {
     Workspace {
         id: desktop.id.clone(),
         computer_name: Some(desktop.computer_name.clone()),
@@ -100,7 +100,7 @@ fn workspace(desktop: &Desktop) -> Workspace {
         compute_type_name: Some(desktop.compute_type.into()),
         protocol: Some(desktop.protocol.into()),
         username: Some(desktop.username.clone()),
-        state: Some(desktop.state.into()),
+        state: Some(desktop.state_at(time).into()),
     }
 }
 
@@ -127,20 +127,29 @@ fn play(
     let end = engine.now();
     let start = end.plus_seconds(-WEEK);
     clock.set_behind(WEEK);
-    engine.put_workspaces(desktops.iter().map(workspace).collect())?;
+    let first = unix_seconds(start);
+    let workspaces = desktops.iter().map(|desktop| workspace(desktop, first));
+    engine.put_workspaces(workspaces.collect())?;
     for desktop in in_state(desktops, State::Available).take(HOLDS) {
         let reason = Some("Custodian of the 2026 supply contract");
         engine.place_hold(&desktop.id, "Matter 2026-017", reason)?;
     }
 
-    let (first, mut count) = (unix_seconds(start), 0);
+    let mut count = 0;
     for hour in 1..=WEEK / HOUR {
         let behind = WEEK - hour * HOUR;
         clock.set_behind(behind);
         let seconds = first + hour * HOUR;
-        let records = sent(desktops, &(seconds - HOUR..seconds), Intervals::WEEK);
+        // Whether a desktop is silent is seen by its last quarter of an hour.
+        let intervals = if hour == WEEK / HOUR {
+            Intervals::AGENT
+        } else {
+            Intervals::WEEK
+        };
+        let records = sent(desktops, &(seconds - HOUR..seconds), intervals);
         count += records.len();
         record(engine, &records)?;
+        follow_users(engine, desktops, Some(seconds - HOUR), seconds)?;
         // Some time into the next hour, so that not everything happens at the same minute.
         let later = i64::from(random.between(0, 3000));
         clock.set_behind((behind - later).max(0));
@@ -152,6 +161,8 @@ fn play(
             engine.maintain()?;
         }
     }
+    // Those that an action kept from it when their users came or went.
+    follow_users(engine, desktops, None, unix_seconds(end))?;
     // These are still running when the week has been played.
     for action in [
         (State::Available, Action::ChangeComputeType, 40),
@@ -164,6 +175,41 @@ fn play(
         workspaces: desktops.len(),
         records: count,
     })
+}
+
+/// Starts the desktops whose users have come since `before`, or are there if that is not known, and stops those whose users have gone. One
+/// in another state stays: somebody has acted on it.
+fn follow_users(
+    engine: &Engine,
+    desktops: &[Desktop],
+    before: Option<i64>,
+    now: i64,
+) -> Result<()> {
+    let mut changed = Vec::new();
+    for desktop in desktops.iter().filter(|desktop| desktop.reports()) {
+        let is_on = desktop.is_on(now);
+        if before.is_some_and(|before| desktop.is_on(before) == is_on) {
+            continue;
+        }
+        let Some(found) = engine.workspace(&desktop.id)? else {
+            continue;
+        };
+        let (from, to) = if is_on {
+            (State::Stopped, State::Available)
+        } else {
+            (State::Available, State::Stopped)
+        };
+        if found.workspace.state.as_deref() == Some(from.as_str()) {
+            changed.push(Workspace {
+                state: Some(to.into()),
+                ..found.workspace
+            });
+        }
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    engine.put_workspaces(changed).map(drop)
 }
 
 /// Stores what was sent.
@@ -206,6 +252,7 @@ fn record_bodies(engine: &Engine, bodies: &[(Stream, String)]) -> Result<()> {
     }
 }
 
+/// Those that begin in a state.
 fn in_state(desktops: &[Desktop], state: State) -> impl Iterator<Item = &Desktop> {
     desktops
         .iter()
@@ -240,11 +287,17 @@ fn act(engine: &Engine, desktops: &[Desktop], random: &mut Random) -> Result<()>
 fn attempt(
     engine: &Engine,
     desktops: &[Desktop],
-    (state, action, few): (State, Action, i32),
+    (state, action, few): (State, Action, usize),
     random: &mut Random,
 ) -> Result<Option<u64>> {
-    let skip = usize::try_from(random.between(0, few - 1)).unwrap_or(0);
-    let Some(desktop) = in_state(desktops, state).nth(skip) else {
+    let now = unix_seconds(engine.now());
+    let few: Vec<_> = in_state(desktops, state)
+        .take(few)
+        .filter(|desktop| desktop.state_at(now) == desktop.state)
+        .collect();
+    let last = i32::try_from(few.len()).unwrap_or(i32::MAX) - 1;
+    let place = usize::try_from(random.between(0, last)).unwrap_or(0);
+    let Some(desktop) = few.get(place) else {
         return Ok(None);
     };
     let requester = random.pick(&["svc-desk", "svc-desk", "m.keller", "night-ops"]);

@@ -15,18 +15,20 @@ import { html } from "../vendor/preact.js";
 /** @typedef {import("../../../../wasm/js/types.js").AdminActivity} Row @typedef {import("../../../../wasm/js/types.js").ActionBatch} Batch */
 /** @typedef {{ key: string, at: string, failed: boolean, row?: Row, batch?: Batch }} Entry */
 
-/** Rows of the audit that are read: those of batches and of keys are among them. */
-const ROWS = 60;
+/** Rows of the audit that are read: those of batches, of keys and of the inventory are among them. */
+const ROWS = 200;
 const SHOWN = 8;
-/** What is no work on the fleet: keys, what was read, and what a batch says itself. */
-const OTHERS = new Set(["IssueKey", "RevokeKey", "ListKeys", "QueryExport", "DownloadBackup", "BackUp", "StopBatch"]);
+/** What nobody did to a desktop: keys, what was read, what a batch says itself, and states that the inventory heard of. */
+const OTHERS = /Key|Export|Backup|BackUp|StopBatch|UpdateWorkSpace/;
 
-const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => /^(action|hold|workspace|import)\./.test(type);
+const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => /^(action|hold|import)|removed/.test(type);
 
 /** @param {AbortSignal} signal @returns {Promise<Entry[]>} */
 async function load(signal) {
     const [rows, { batches }] = await Promise.all([get("/api/Information/GetAdminActivity", { numberOfActivities: ROWS }, signal), get("/operator/batches", {}, signal)]);
-    const single = rows.filter((/** @type {Row} */ { action, batchId }) => (batchId ?? null) === null && !OTHERS.has(action));
+    // An inventory that is imported every minute must not hide what people did: of imports the newest is a line.
+    let imports = 0;
+    const single = rows.filter((/** @type {Row} */ { action, batchId }) => batchId === undefined && !OTHERS.test(action) && (action !== "ImportWorkSpaces" || imports++ === 0));
     /** @type {Entry[]} */
     const entries = [
         ...batches.map((/** @type {Batch} */ batch) => ({ key: `batch ${batch.batchId}`, at: batch.startedAt, failed: batch.failed > 0, batch })),
