@@ -104,6 +104,9 @@ settings! {
         /// What reads show where several nodes share a log: `latest` for what any node acknowledged before, which asks the log each time, or
         /// `local` for what this node has applied.
         pub reads: Reads as "cluster.reads" = Reads::Latest;
+        /// How long a node that is cut off from the log that several nodes share serves reads, and accepts keys that may be revoked by then;
+        /// after that it refuses them with 503 until it has all of the log again. 0 for no bound.
+        pub reads_max_age: Duration as "cluster.reads_max_age" = Duration::from_secs(60 * 60), Time(0, TIME_MAX);
         /// The form of the access log, a line for each request: `text`, `json` for one object a line, or `off`.
         pub log_format: LogFormat as "log.format" = LogFormat::Text;
         /// Operations whose requests have no line in the access log, by the operation ids of `/openapi.json`. They are counted in the

@@ -2,6 +2,7 @@
 #![cfg(all(unix, feature = "postgres"))]
 
 mod conditions;
+mod cut_off;
 mod node_starts;
 
 use std::process::Output;

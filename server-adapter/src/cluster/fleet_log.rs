@@ -125,11 +125,30 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
     }
 }
 
+impl FleetLog {
+    /// Makes a call, and records whether the log responded, be it with a refusal.
+    fn call<T>(&self, of: impl FnOnce(&dyn Log) -> Result<T, LogError>) -> Result<T, LogError> {
+        self.0.metrics.log_asked();
+        let done = self.0.connected().and_then(of);
+        let is_response =
+            |error: &LogError| matches!(error.kind, LogErrorKind::Trimmed | LogErrorKind::Unsafe);
+        if done.as_ref().err().is_none_or(is_response) {
+            self.0.metrics.log_heard();
+        }
+        done
+    }
+}
+
 impl Log for FleetLog {
+    /// Refused at once while the log does not respond to the thread that follows it: a call would hold up all writes for as long as it takes.
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
-        let log = self.0.connected()?;
+        let standing = self.0.metrics.standing();
+        if standing.is_some_and(|standing| standing.refuses_writes()) {
+            let message = "the log has not responded for more than a second";
+            return Err(LogError::new(LogErrorKind::Unavailable, message));
+        }
         let begun = Instant::now();
-        let appended = log.append(id, body);
+        let appended = self.call(|log| log.append(id, body));
         self.0.metrics.appended(begun.elapsed(), appended.is_ok());
         appended
     }
@@ -150,27 +169,27 @@ impl Log for FleetLog {
         bytes_max: usize,
         patience: Duration,
     ) -> Result<Vec<LogEntry>, LogError> {
-        self.0.connected()?.read(from, bytes_max, patience)
+        self.call(|log| log.read(from, bytes_max, patience))
     }
 
     fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
-        self.0.connected()?.bounds(seen)
+        self.call(|log| log.bounds(seen))
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {
-        self.0.connected()?.trim(below)
+        self.call(|log| log.trim(below))
     }
 
     fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
-        self.0.connected()?.report(node, report)
+        self.call(|log| log.report(node, report))
     }
 
     fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
-        self.0.connected()?.reports()
+        self.call(<dyn Log>::reports)
     }
 
     fn forget(&self, node: &str) -> Result<(), LogError> {
-        self.0.connected()?.forget(node)
+        self.call(|log| log.forget(node))
     }
 
     fn warnings(&self) -> Vec<String> {

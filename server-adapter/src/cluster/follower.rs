@@ -12,8 +12,8 @@ use crate::log::LogQueue;
 use crate::metrics::Metrics;
 use crate::server::background::Background;
 
-/// The time for which a call waits for entries.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The time for which a call waits for entries: well below a second without a response, after which writes are refused.
+const PATIENCE: Duration = Duration::from_millis(250);
 /// How often the log is asked how the other nodes are.
 const OTHERS_EVERY: Duration = Duration::from_secs(10);
 /// Pause after an error, doubled after each further one, up to the second.

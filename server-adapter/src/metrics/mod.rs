@@ -159,6 +159,18 @@ impl Metrics {
         self.0.node.begun(position);
     }
 
+    /// Records that a call of the log is made.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn log_asked(&self) {
+        self.0.node.asked();
+    }
+
+    /// Records that the log responded to a call.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn log_heard(&self) {
+        self.0.node.heard();
+    }
+
     /// Records a read of the log, whose last entry is `last`.
     #[cfg(feature = "cluster")]
     pub(crate) fn followed(&self, position: u64, last: u64) {

@@ -14,7 +14,11 @@ use super::histogram::Histogram;
 
 /// A call that waits for entries returns at least this often: after a longer time the log or the node is stuck.
 const ROUND_MAX: Duration = Duration::from_secs(2);
-/// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
+/// The silence of the log after which a node refuses writes, instead of holding each of them up until its call has failed.
+const WRITES_WAIT_MAX: Duration = Duration::from_secs(1);
+/// The silence of the log after which a node is not ready.
+const SILENCE_MAX: Duration = Duration::from_secs(2);
+/// The lag above which a node is not ready although the log responds: it applies a long tail.
 const LAG_MAX: Duration = Duration::from_secs(10);
 
 /// The counters of a node; a server without a log has none.
@@ -39,6 +43,8 @@ struct Progress {
     followed_at: Instant,
     /// Since when entries are known that are not applied.
     behind_since: Option<Instant>,
+    /// When the first call of the log was made to which, and since which, there was no response.
+    silent_since: Option<Instant>,
     /// Whether the last call of the log failed.
     has_failed: bool,
     /// Whether the node applies nothing more: then the log is not what is wrong.
@@ -54,12 +60,14 @@ pub(crate) struct Standing {
     pub(crate) last: u64,
     /// The age of the newest state that the node certainly has.
     pub(crate) lag: Duration,
-    /// Since when the log was not read; `None` while it is.
-    pub(crate) unread: Option<Duration>,
+    /// For how long the log has not responded to calls.
+    pub(crate) silence: Duration,
     /// Whether the log could not be used when that was tried last.
     pub(crate) has_failed: bool,
     /// Whether the log was read since the start.
     pub(crate) is_reached: bool,
+    /// Whether the node applies nothing more.
+    pub(crate) is_halted: bool,
 }
 
 impl NodeCounters {
@@ -71,9 +79,24 @@ impl NodeCounters {
             is_reached: false,
             followed_at: Instant::now(),
             behind_since: None,
+            silent_since: None,
             has_failed: false,
             is_halted: false,
         });
+    }
+
+    /// Records that a call of the log is made.
+    pub(super) fn asked(&self) {
+        if let Some(progress) = &mut *lock(&self.progress) {
+            progress.silent_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Records that the log responded to a call.
+    pub(super) fn heard(&self) {
+        if let Some(progress) = &mut *lock(&self.progress) {
+            progress.silent_since = None;
+        }
     }
 
     /// Records a read of the log.
@@ -87,6 +110,7 @@ impl NodeCounters {
             is_reached: true,
             followed_at: now,
             behind_since: (position < last).then(|| before.unwrap_or(now)),
+            silent_since: None,
             has_failed: false,
             is_halted: false,
         });
@@ -190,6 +214,11 @@ impl Standing {
         )
     }
 
+    /// Whether the log is silent for so long that writes are refused.
+    pub(crate) fn refuses_writes(&self) -> bool {
+        self.silence > WRITES_WAIT_MAX
+    }
+
     /// The code and the text of the reason for which the node is not ready, if there is one.
     fn problem(&self) -> Option<(&'static str, String)> {
         let unavailable = |text: &str| Some(("LogUnavailable", text.to_owned()));
@@ -199,10 +228,10 @@ impl Standing {
             unavailable(
                 "the log could not be used when that was tried last; writes are refused until it is back",
             )
-        } else if let Some(unread) = self.unread.filter(|unread| *unread > LAG_MAX) {
-            let seconds = unread.as_secs();
+        } else if self.silence > SILENCE_MAX {
+            let seconds = self.silence.as_secs();
             unavailable(&format!(
-                "the log was not reached for {seconds} s; writes are refused"
+                "the log has not responded for {seconds} s; writes are refused"
             ))
         } else if self.lag > LAG_MAX {
             let text = format!("this node is {}; it catches up by itself", self.behind());
@@ -224,9 +253,12 @@ impl Progress {
             position: self.position,
             last: self.last,
             lag: behind.or(unread).unwrap_or_default(),
-            unread,
+            silence: self
+                .silent_since
+                .map_or(Duration::ZERO, |at| now.saturating_duration_since(at)),
             has_failed: self.has_failed,
             is_reached: self.is_reached,
+            is_halted: self.is_halted,
         }
     }
 }
@@ -245,30 +277,60 @@ mod tests {
             is_reached: true,
             followed_at: begun,
             behind_since: None,
+            silent_since: None,
             has_failed: false,
             is_halted: false,
         };
-        let standing = progress.standing(after(1));
-        assert_eq!((standing.lag, standing.unread), (Duration::ZERO, None));
-        let unread = Some(Duration::from_secs(3));
-        let standing = progress.standing(after(3));
-        assert_eq!((Some(standing.lag), standing.unread), (unread, unread));
+        assert_eq!(progress.standing(after(1)).lag, Duration::ZERO);
+        assert_eq!(progress.standing(after(3)).lag, Duration::from_secs(3));
         let behind = Progress {
             last: 9,
             followed_at: after(4),
             behind_since: Some(begun),
             ..progress
         };
-        let standing = behind.standing(after(5));
-        assert_eq!(
-            (standing.lag, standing.unread),
-            (Duration::from_secs(5), None)
-        );
+        assert_eq!(behind.standing(after(5)).lag, Duration::from_secs(5));
         let unreached = Progress {
             is_reached: false,
             ..progress
         };
-        assert_eq!(unreached.standing(begun).unread, Some(Duration::ZERO));
+        assert_eq!(unreached.standing(after(1)).lag, Duration::from_secs(1));
+    }
+
+    #[test]
+    fn log_is_silent_since_the_first_call_without_a_response() {
+        let counters = NodeCounters::default();
+        // Before it is a node.
+        counters.asked();
+        counters.begun(3);
+        let since = || lock(&counters.progress).unwrap().silent_since;
+        assert_eq!(since(), None);
+        counters.asked();
+        let first = since();
+        counters.asked();
+        counters.follow_failed();
+        assert!(first.is_some() && since() == first);
+        counters.heard();
+        assert_eq!(since(), None);
+        counters.asked();
+        counters.followed(3, 3);
+        assert_eq!(since(), None);
+        let silent = Progress {
+            silent_since: Some(Instant::now()),
+            is_reached: true,
+            ..lock(&counters.progress).unwrap()
+        };
+        let problem_after = |ms| {
+            let now = silent.silent_since.unwrap() + Duration::from_millis(ms);
+            silent.standing(now).problem()
+        };
+        assert_eq!(problem_after(2000), None);
+        let (code, text) = problem_after(2900).unwrap();
+        assert_eq!(code, "LogUnavailable");
+        assert!(
+            text.starts_with("the log has not responded for 2 s"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
 );
 /// The headers of a response that a page can read beside those that every page can.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
-    "Accept-Encoding, Allow, Retry-After, WWW-Authenticate, X-Deskfleet-Position, X-Next-Token, X-Warning",
+    "Accept-Encoding, Allow, Retry-After, WWW-Authenticate, X-Deskfleet-Age, X-Deskfleet-Position, X-Next-Token, X-Warning",
 );
 /// Seconds for which a browser need not ask again; Chromium's upper bound.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");

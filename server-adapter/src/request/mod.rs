@@ -4,6 +4,8 @@ pub(crate) mod admission;
 pub(crate) mod body;
 pub(crate) mod context;
 pub(crate) mod cors;
+#[cfg(feature = "cluster")]
+mod cut_off;
 pub(crate) mod gzip;
 pub(crate) mod hosts;
 pub(crate) mod operation;
@@ -114,6 +116,8 @@ pub(crate) fn respond(
         cors.allow(origin, &mut response);
         #[cfg(feature = "cluster")]
         positions::say(context.shared, &mut response);
+        #[cfg(feature = "cluster")]
+        cut_off::say_age(context.shared, &mut response);
         if context.options.tls.is_some() {
             let headers = response.headers_mut();
             headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
@@ -152,22 +156,40 @@ async fn refuse(
 ) -> Option<Response<OutgoingBody>> {
     let refused = refuse_head(context, own, request);
     #[cfg(feature = "cluster")]
-    if refused.is_none()
-        && !own.is_some_and(|row| matches!(row.own, Own::Page(_)))
-        && let Some(position) = positions::named(context.shared, request.headers())
-    {
-        let reached = positions::reached(context.shared, context.source(), position);
-        let mut response = context.refuse(Box::pin(reached).await.err()?);
+    if refused.is_none() {
+        let (refused, seconds) = refuse_as_node(context, own, request).await?;
+        let mut response = context.refuse(refused);
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-            refusal::retry_after(&mut response, refusal::BUSY_SECONDS);
+            refusal::retry_after(&mut response, seconds);
         }
         return Some(response);
     }
-    #[cfg(feature = "cluster")]
-    if refused.is_none() && positions::waits_for_latest(context.shared, own, request) {
-        Box::pin(context.shared.latest_reads.reached()).await;
-    }
     refused
+}
+
+/// Refuses a request because this node is cut off from the log, or does not reach the position in time that the request names; also returns
+/// the seconds after which it is worth another try.
+#[cfg(feature = "cluster")]
+async fn refuse_as_node(
+    context: RequestContext<'_>,
+    own: Option<&OwnRoute>,
+    request: &Request<Incoming>,
+) -> Option<(Refused, u64)> {
+    let shared = context.shared;
+    if let Some(refused) = cut_off::refused(context, own, request) {
+        return Some((refused, cut_off::RETRY_SECONDS));
+    }
+    if !own.is_some_and(|row| matches!(row.own, Own::Page(_)))
+        && let Some(position) = positions::named(shared, request.headers())
+    {
+        let reached = positions::reached(shared, context.source(), position);
+        let refused = Box::pin(reached).await.err()?;
+        return Some((refused, refusal::BUSY_SECONDS));
+    }
+    if positions::shows_the_fleet(shared, own, request) {
+        Box::pin(shared.latest_reads.reached()).await;
+    }
+    None
 }
 
 /// Passes the request to the engine, with the body as it arrives. Nothing of an incomplete body is accepted.

@@ -39,7 +39,7 @@ pub(crate) fn named<'r>(shared: &ServerState, headers: &'r HeaderMap) -> Option<
 
 /// Whether a request shows what other nodes wrote, or needs a key that may have been issued there: all but the pages of the server, and
 /// telemetry that arrives.
-pub(crate) fn waits_for_latest<B>(
+pub(crate) fn shows_the_fleet<B>(
     shared: &ServerState,
     own: Option<&OwnRoute>,
     request: &Request<B>,

@@ -2,12 +2,14 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
-/// Forwards connections to a port while it is open; closing it ends them.
+/// Forwards connections to a port while it is open; closing it ends them. While it is held nothing passes and nothing ends, as where packets
+/// are dropped.
 pub(crate) struct Gate {
     port: u16,
     open: Arc<Mutex<Option<Vec<TcpStream>>>>,
+    held: Arc<RwLock<()>>,
 }
 
 impl Gate {
@@ -16,8 +18,9 @@ impl Gate {
         let gate = Self {
             port: listener.local_addr().unwrap().port(),
             open: Arc::new(Mutex::new(Some(Vec::new()))),
+            held: Arc::default(),
         };
-        let open = Arc::clone(&gate.open);
+        let (open, held) = (Arc::clone(&gate.open), Arc::clone(&gate.held));
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 // A closed gate drops it.
@@ -28,7 +31,8 @@ impl Gate {
                     for (from, to) in [(&client, &server), (&server, &client)] {
                         let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
                         streams.push(from.try_clone().unwrap());
-                        std::thread::spawn(move || forward(from, to));
+                        let held = Arc::clone(&held);
+                        std::thread::spawn(move || forward(from, to, &held));
                     }
                 }
             }
@@ -47,15 +51,21 @@ impl Gate {
         }
     }
 
+    /// Holds back all bytes until the returned value is dropped.
+    pub(crate) fn hold(&self) -> RwLockWriteGuard<'_, ()> {
+        self.held.write().unwrap()
+    }
+
     pub(crate) fn open(&self) {
         self.open.lock().unwrap().get_or_insert_default();
     }
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream) {
+fn forward(mut from: TcpStream, mut to: TcpStream, held: &RwLock<()>) {
     let mut bytes = vec![0; 64 * 1024];
     while let Ok(read) = from.read(&mut bytes) {
         let piece = bytes.get(..read).unwrap_or_default();
+        let _passes = held.read().unwrap_or_else(PoisonError::into_inner);
         if piece.is_empty() || to.write_all(piece).is_err() {
             break;
         }

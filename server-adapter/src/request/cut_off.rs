@@ -1,0 +1,58 @@
+//! A node that is cut off from the log of its fleet: what it refuses, and the header `X-Deskfleet-Age`, which says how old its answers are.
+
+use deskfleet::Code;
+use deskfleet::routes::{Answer, Method};
+use http::{HeaderName, HeaderValue, Request, Response};
+
+use super::context::RequestContext;
+use super::operation::OwnRoute;
+use super::positions::shows_the_fleet;
+use super::refusal::Refused;
+use crate::state::ServerState;
+
+/// On a response, the seconds for which this node may have missed what others wrote.
+const AGE: HeaderName = HeaderName::from_static("x-deskfleet-age");
+
+/// As after a write that the log did not take.
+pub(crate) const RETRY_SECONDS: u64 = 5;
+
+const SILENT: Refused = (
+    Code::StorageUnavailable,
+    "The log of the fleet has not responded for more than a second, so nothing was written; try again, here or on another node.",
+);
+const TOO_OLD: Refused = (
+    Code::StorageUnavailable,
+    "This node is cut off from the log of the fleet for longer than `cluster.reads_max_age`: what it has is too old, and keys may be revoked; ask another node.",
+);
+
+/// Why a request cannot be handled now, if this node is cut off.
+pub(crate) fn refused<B>(
+    context: RequestContext<'_>,
+    own: Option<&OwnRoute>,
+    request: &Request<B>,
+) -> Option<Refused> {
+    let shared = context.shared;
+    let standing = shared.metrics.standing()?;
+    if standing.refuses_writes() && own.is_none() && is_write(shared, request) {
+        return Some(SILENT);
+    }
+    let age_max = context.options.reads_max_age;
+    // One that applies nothing more may hold the only copy, which has to be read before it is removed.
+    let is_too_old = !age_max.is_zero() && standing.lag > age_max && !standing.is_halted;
+    (is_too_old && shows_the_fleet(shared, own, request)).then_some(TOO_OLD)
+}
+
+fn is_write<B>(shared: &ServerState, request: &Request<B>) -> bool {
+    let route = shared.engine.route(request.method(), request.uri().path());
+    route.is_some_and(|route| {
+        route.method != Method::Get && !matches!(route.answer, Answer::Rows(_))
+    })
+}
+
+/// Adds the age of what this node has.
+pub(crate) fn say_age<B>(shared: &ServerState, response: &mut Response<B>) {
+    if let Some(standing) = shared.metrics.standing() {
+        let seconds = HeaderValue::from(standing.lag.as_secs());
+        response.headers_mut().insert(AGE, seconds);
+    }
+}
