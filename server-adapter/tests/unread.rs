@@ -115,6 +115,14 @@ fn unread_whole_responses_above_the_budget_return_503_and_operators_are_served()
         assert_eq!(rows.status, 503, "{rows:?}");
         let detail = rows.json()["detail"].to_string();
         assert!(detail.contains("responses_bytes_max"), "{detail}");
+        let mut unread_body = served.client();
+        let headers = format!("{admin}expect: 100-continue\r\ncontent-length: 100\r\n");
+        let rows = unread_body.ask("GET", ROWS, &headers);
+        assert_eq!(
+            (rows.status, rows.header("connection")),
+            (503, Some("close"))
+        );
+        assert!(unread_body.is_closed());
 
         // What is no longer wanted gives its room back.
         drop(first);

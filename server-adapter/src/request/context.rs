@@ -71,7 +71,9 @@ pub(crate) fn held_until_sent(
             match taken {
                 Err(NoRoom) if operation.is_read() => {
                     note_unread(context);
-                    return context.refuse(refusal::UNREAD);
+                    let mut refused = context.refuse(refusal::UNREAD);
+                    refusal::close_as(&mut refused, &response);
+                    return refused;
                 }
                 taken => taken.unwrap_or_default(),
             }

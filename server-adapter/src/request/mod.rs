@@ -137,10 +137,18 @@ fn leave_body<B>(progress: &Progress, request: &Request<Incoming>, refused: &mut
     }
     progress.cut();
     let headers = request.headers();
-    if body::expects_continue(headers) || headers.contains_key(header::TRANSFER_ENCODING) {
-        // The client has not sent it, and may send the next request in its place; or it may end elsewhere.
+    if body::expects_continue(headers)
+        || headers.contains_key(header::TRANSFER_ENCODING)
+        || is_long(request.body())
+    {
+        // The client has not sent it, and may send the next request in its place; or it may end elsewhere, or hyper does not discard it.
         refusal::close(refused, request.version());
     }
+}
+
+/// Whether a body is too long to be read or discarded when its request is refused.
+fn is_long(body: &Incoming) -> bool {
+    body.size_hint().lower() > REFUSED_BYTES_MAX
 }
 
 /// Refuses a request by its head, or because this node does not reach its position of the log in time. A page of the server's own never
@@ -210,10 +218,9 @@ fn through_engine<'r>(
         // The room of a body is held until its request is finished: a slow read and a commit keep what was read of it in memory.
         let mut held = None;
         let reads_body = exchange.body_bytes_max() > 0;
-        let is_long = body.size_hint().lower() > REFUSED_BYTES_MAX;
         // Nobody needs the body of a refused request, so the client is not asked for it.
         let is_unwanted =
-            exchange.is_refused() && (expects_continue && !body.is_end_stream() || is_long);
+            exchange.is_refused() && (expects_continue && !body.is_end_stream() || is_long(&body));
         let received = if is_unwanted {
             Received::Unwanted
         } else {

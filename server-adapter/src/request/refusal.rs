@@ -99,6 +99,15 @@ pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
     }
 }
 
+/// Ends the connection with `response` if `replaced` was to end it: the rest of the body is unread with either.
+pub(crate) fn close_as<A, B>(response: &mut Response<A>, replaced: &Response<B>) {
+    if let Some(close) = replaced.headers().get(header::CONNECTION) {
+        response
+            .headers_mut()
+            .insert(header::CONNECTION, close.clone());
+    }
+}
+
 /// The source of the trace id of a refusal.
 pub(crate) fn traceparent<B>(request: &Request<B>) -> Option<&HeaderValue> {
     TraceId::traceparent(request.extensions(), request.headers())
@@ -168,9 +177,7 @@ impl KeyAttempt {
         let traceparent = asked.traceparent.as_ref();
         let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, traceparent);
         retry_after(&mut throttled, seconds);
-        if response.headers().contains_key(header::CONNECTION) {
-            close(&mut throttled, asked.version);
-        }
+        close_as(&mut throttled, &response);
         to(&asked.method, throttled).map(B::from)
     }
 }
