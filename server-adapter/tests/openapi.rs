@@ -1,11 +1,15 @@
 //! The OpenAPI document against the engine's tables, both ways.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use crate::schema::{codes, document, operations, resolved};
 use deskfleet::limits::{LINE_ERRORS_MAX, TEXT_MAX};
 use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
-use deskfleet::{Action, AuditAction, AuditResult, Config, Scope, State, Stream, Workspace};
+use deskfleet::{
+    Action, ActionBatchRequest, AuditAction, AuditResult, Config, Engine, Scope, State, Stream,
+    Workspace,
+};
 use serde_json::Value;
 
 const SERVICE: [&str; 12] = [
@@ -207,6 +211,27 @@ fn openapi_references_all_resolve() {
             assert!(used, "{kind} {name} is used nowhere");
         }
     }
+}
+
+#[test]
+fn documented_actions_of_a_batch_are_those_that_are_accepted() {
+    let document = document();
+    let request = &document["components"]["schemas"]["ActionBatchRequest"];
+    let action = resolved(&document, &request["properties"]["action"]);
+    let documented = action["x-extensible-enum"].as_array().unwrap();
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .open_in_memory();
+    let engine = engine.unwrap();
+    let is_accepted = |action: &&AuditAction| {
+        let mut batch = ActionBatchRequest::new(**action, ["ws-1"]);
+        batch.compute_type = Some("POWER".to_owned());
+        engine.start_actions(batch).is_ok()
+    };
+    let accepted = AuditAction::ALL.iter().filter(is_accepted);
+    let accepted: Vec<_> = accepted.map(|action| action.as_str()).collect();
+    assert_eq!(documented, &accepted);
 }
 
 #[test]

@@ -5,7 +5,7 @@ export interface ActionBatch {
     /** Number of the batch, which the audit rows and events of its actions have too; never used twice. */
     batchId: number;
     /** The action. */
-    action: AuditAction;
+    action: BatchAction;
     /** The new type of a `ChangeComputeType`. */
     computeType: string | null;
     /** Who asked; null for the key. */
@@ -42,8 +42,8 @@ export interface ActionBatchList {
 
 /** An action to start on many workspaces. */
 export interface ActionBatchRequest {
-    /** The action: a lifecycle action, or `RemoveWorkSpaceDbEntry`. */
-    action: AuditAction;
+    /** The action. */
+    action: BatchAction;
     /** `workSpId` of each workspace, each once, in the order in which they begin. */
     workSpaceIds: string[];
     /** How many actions run at once; absent or null: all. */
@@ -285,6 +285,17 @@ export interface AuditRow {
     /** Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not. */
     simulated?: boolean;
 }
+
+/** An action that a batch can start and that a key can be limited to: a lifecycle action, or `RemoveWorkSpaceDbEntry`. A request may write it in any case, and may end it before `WorkSpace`: `Reboot`. */
+export type BatchAction =
+    | "RebootWorkSpace"
+    | "RecoveryRebootWorkSpace"
+    | "RebuildWorkSpace"
+    | "RestoreWorkSpace"
+    | "TerminateWorkSpace"
+    | "StartWorkSpace"
+    | "ChangeComputeType"
+    | "RemoveWorkSpaceDbEntry";
 
 /** A workspace of a batch. */
 export interface BatchItem {
@@ -626,7 +637,7 @@ export interface IssuedKey {
     /** When it was revoked; null: it was not. */
     revoked: string | null;
     /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
-    actions: AuditAction[] | null;
+    actions: BatchAction[] | null;
     /** The workspaces on which it may start them; null: all. */
     filter: KeyFilter | null;
     /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
@@ -660,7 +671,7 @@ export interface KeyInfo {
     /** When it was revoked; null: it was not. */
     revoked: string | null;
     /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
-    actions: AuditAction[] | null;
+    actions: BatchAction[] | null;
     /** The workspaces on which it may start them; null: all. */
     filter: KeyFilter | null;
     /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
@@ -726,7 +737,7 @@ export interface NewKey {
     /** What it may do; not empty. */
     scopes: Scope[];
     /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
-    actions?: AuditAction[] | null;
+    actions?: BatchAction[] | null;
     /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */
     destructivePerHour?: number | null;
     /** When it stops being accepted; absent or null: never. */
@@ -1110,7 +1121,7 @@ export interface RequestKey {
     /** When it stops being accepted; null: never. */
     expires: string | null;
     /** The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all. */
-    actions: AuditAction[] | null;
+    actions: BatchAction[] | null;
     /** The workspaces on which it may start them; null: all. */
     filter: KeyFilter | null;
     /** How many of Rebuild, Restore, Terminate and `RemoveWorkSpaceDbEntry` it may start in an hour; null: any number. */

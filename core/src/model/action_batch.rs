@@ -108,6 +108,7 @@ pub struct ActionBatch {
     #[serde(rename = "batchId")]
     pub id: u64,
     /// The action.
+    #[cfg_attr(feature = "schema", schemars(with = "super::BatchAction"))]
     pub action: AuditAction,
     /// The new type of a `ChangeComputeType`.
     pub compute_type: Option<String>,

@@ -156,6 +156,26 @@ impl schemars::JsonSchema for AuditAction {
     }
 }
 
+/// The schema of the actions that are [`AuditAction::LIMITABLE`].
+#[cfg(feature = "schema")]
+pub(crate) struct BatchAction;
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for BatchAction {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "BatchAction".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "An action that a batch can start and that a key can be limited to: a lifecycle action, or `RemoveWorkSpaceDbEntry`. \
+                A request may write it in any case, and may end it before `WorkSpace`: `Reboot`.",
+            "type": "string",
+            "x-extensible-enum": AuditAction::LIMITABLE.map(AuditAction::as_str),
+        })
+    }
+}
+
 /// The outcome of an audited call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -152,6 +152,7 @@ impl schemars::JsonSchema for Scopes {
 #[non_exhaustive]
 pub struct KeyLimits {
     /// The actions that the key may start, among them `RemoveWorkSpaceDbEntry`; null: all.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::BatchAction>>"))]
     pub actions: Option<Vec<AuditAction>>,
     /// The workspaces on which it may start them; null: all.
     pub filter: Option<KeyFilter>,

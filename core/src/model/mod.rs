@@ -36,6 +36,8 @@ mod write_class;
 pub use action_batch::{ActionBatch, ActionBatchRequest, BatchItem, BatchStop};
 pub use activity::ActivityRecord;
 pub(crate) use activity::SessionChange;
+#[cfg(feature = "schema")]
+pub(crate) use audit::BatchAction;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
 #[cfg(feature = "cluster")]

@@ -14,7 +14,7 @@ use crate::limits::{
     BATCH_IDS_MAX, IMPORT_WARNINGS_MAX, LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX,
 };
 use crate::model::{
-    Action, ActionBatch, ActivityRecord, AuditAction, AuditEntry, FailedState, KeyInfo, LineError,
+    Action, ActionBatch, ActivityRecord, AuditEntry, BatchAction, FailedState, KeyInfo, LineError,
     LineWarning, PendingAction, ProcessReport, StartupRecord, StatsRecord, Workspace,
 };
 use crate::timestamp::Timestamp;
@@ -237,8 +237,8 @@ pub(crate) struct NewPreview {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", rename = "ActionBatchRequest")]
 pub(crate) struct NewActionBatch {
-    /// The action: a lifecycle action, or `RemoveWorkSpaceDbEntry`.
-    action: AuditAction,
+    /// The action.
+    action: BatchAction,
     /// `workSpId` of each workspace, each once, in the order in which they begin.
     #[schemars(length(min = 1, max = BATCH_IDS_MAX))]
     work_space_ids: Vec<String>,
