@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use crate::schema::{codes, document, operations, resolved};
+use crate::schema::{codes, document, mismatch, operations, resolved};
+use crate::served::served;
 use deskfleet::limits::{LINE_ERRORS_MAX, TEXT_MAX};
 use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
 use deskfleet::{
-    Action, ActionBatchRequest, AuditAction, AuditResult, Config, Engine, Scope, State, Stream,
-    Workspace,
+    Action, ActionBatchRequest, AuditAction, AuditResult, Config, Engine, NewKey, Scope, State,
+    Stream, Workspace,
 };
+use deskfleet_server::ServerOptions;
 use serde_json::Value;
 
 const SERVICE: [&str; 12] = [
@@ -232,6 +234,29 @@ fn documented_actions_of_a_batch_are_those_that_are_accepted() {
     let accepted = AuditAction::ALL.iter().filter(is_accepted);
     let accepted: Vec<_> = accepted.map(|action| action.as_str()).collect();
     assert_eq!(documented, &accepted);
+}
+
+#[test]
+fn accepted_lines_of_a_telemetry_batch_match_their_schema() {
+    let document = document();
+    let operation = &document["paths"]["/operator/telemetry"]["post"];
+    let schema = &operation["requestBody"]["content"]["application/json"]["schema"]["items"];
+    let served = served(ServerOptions::default(), |_| {});
+    let ingest = NewKey::new("agents", [Scope::Ingest]);
+    let key = served.engine.issue_key(ingest).unwrap().secret;
+    let key = format!("x-api-key: {key}\r\n");
+    for stream in Stream::ALL {
+        let name = stream.name();
+        let record = r#"{"instanceId":"ws-1"}"#;
+        let named = format!(r#"{{"{name}":{record}}}"#);
+        for (line, query) in [(named.as_str(), ""), (&named, name), (record, name)] {
+            let target = format!("/operator/telemetry?stream={query}");
+            let answer = served.client().post(&target, &key, line);
+            assert_eq!(answer.json()["accepted"], 1, "{line} {answer:?}");
+            let line = serde_json::from_str(line).unwrap();
+            assert_eq!(mismatch(&document, schema, &line, "$"), None);
+        }
+    }
 }
 
 #[test]

@@ -722,6 +722,14 @@ export interface NameMapping {
     to: string | null;
 }
 
+/** A telemetry record below the name of its stream: exactly one of these members. Others are ignored. */
+export interface NamedRecord {
+    activity?: ActivityRecord;
+    processes?: ProcessReport;
+    startup?: StartupRecord;
+    stats?: StatsRecord;
+}
+
 /** A litigation hold to place. */
 export interface NewHold {
     /** The legal matter; 1 to 256 code points. */
@@ -1422,13 +1430,8 @@ export interface StoreStatus {
     simulated: WorkSpaceAction[];
 }
 
-/** One telemetry record, below the name of its stream: exactly one of these members. Others are ignored. */
-export interface TelemetryLine {
-    activity?: ActivityRecord;
-    processes?: ProcessReport;
-    startup?: StartupRecord;
-    stats?: StatsRecord;
-}
+/** A line of a telemetry batch: a record below the name of its stream. With the query parameter `stream`, a record of that stream may be the line itself. */
+export type TelemetryLine = NamedRecord | StatsRecord | ActivityRecord | StartupRecord | ProcessReport;
 
 /** Something that happened to a desktop. */
 export interface TimelineRow {

@@ -177,12 +177,29 @@ impl JsonSchema for WorkSpacePatch {
     }
 }
 
-/// A record of a telemetry batch, below the name of its stream.
-struct TelemetryLine;
+/// A line of a telemetry batch: a record below the name of its stream. With the query parameter `stream`, a record of that stream may be the
+/// line itself.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(
+    dead_code,
+    clippy::large_enum_variant,
+    reason = "the schema is read off the type; no value is made"
+)]
+enum TelemetryLine {
+    Named(NamedRecord),
+    Stats(StatsRecord),
+    Activity(ActivityRecord),
+    Startup(StartupRecord),
+    Processes(ProcessReport),
+}
 
-impl JsonSchema for TelemetryLine {
+/// A telemetry record below the name of its stream.
+struct NamedRecord;
+
+impl JsonSchema for NamedRecord {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "TelemetryLine".into()
+        "NamedRecord".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -197,7 +214,7 @@ impl JsonSchema for TelemetryLine {
             properties.insert(stream.name().to_owned(), record.to_value());
         }
         json_schema!({
-            "description": "One telemetry record, below the name of its stream: exactly one of these members. Others are ignored.",
+            "description": "A telemetry record below the name of its stream: exactly one of these members. Others are ignored.",
             "type": "object",
             "properties": properties,
             "minProperties": 1,
