@@ -12,6 +12,7 @@ use super::{AuditResult, State};
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColumnKind {
     /// A string.
     Text,
@@ -29,6 +30,7 @@ pub enum ColumnKind {
 
 /// A column of a row type.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Column {
     /// Wire name, camelCase.
     pub name: &'static str,
@@ -38,11 +40,12 @@ pub struct Column {
     pub nullable: bool,
     /// The documentation of the field: meaning and unit.
     #[cfg(feature = "schema")]
-    pub doc: &'static str,
+    pub(crate) doc: &'static str,
 }
 
 /// The value of one column of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Cell<'a> {
     /// No value.
     Null,

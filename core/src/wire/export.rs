@@ -18,6 +18,7 @@ use crate::domain::query::Query;
 
 /// The form of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ExportFormat {
     /// One JSON object a line: each record as posted, and its `receivedAt`.
     Ndjson,
@@ -29,7 +30,9 @@ pub enum ExportFormat {
 impl ExportFormat {
     const ALL: [Self; 2] = [Self::Ndjson, Self::Csv];
 
-    fn name(self) -> &'static str {
+    /// The name, as the parameter `format` of `/query/export` has it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
             Self::Csv => "csv",
@@ -38,7 +41,7 @@ impl ExportFormat {
 
     /// The format of the parameter `format`, else the best accepted one, else NDJSON.
     pub(crate) fn wanted(headers: &HeaderMap, query: Query<'_>) -> Result<Self> {
-        if let Some(format) = query.one_of("format", &Self::ALL, Self::name)? {
+        if let Some(format) = query.one_of("format", &Self::ALL, Self::as_str)? {
             return Ok(format);
         }
         Ok(

@@ -138,10 +138,14 @@ fn page(client: &Client, target: &str) -> Result<Page, Failure> {
 
 /// The rows as text, in CSV after a line of the names.
 pub(super) fn lines(rows: Rows<'_>, rows_are: ListedRows, format: ExportFormat) -> Chunks<'_> {
-    let head = (format == ExportFormat::Csv).then(|| Ok(csv_line(columns(rows_are))));
-    let line = move |row: Result<Row, Failure>| match format {
-        ExportFormat::Ndjson => row.map(|row| format!("{row}\n")),
-        ExportFormat::Csv => csv_row(&row?, rows_are),
+    let is_csv = format == ExportFormat::Csv;
+    let head = is_csv.then(|| Ok(csv_line(columns(rows_are))));
+    let line = move |row: Result<Row, Failure>| {
+        if is_csv {
+            csv_row(&row?, rows_are)
+        } else {
+            row.map(|row| format!("{row}\n"))
+        }
     };
     let lines = head.into_iter().chain(rows.map(line));
     Box::new(lines.map(|line| line.map(Bytes::from)))

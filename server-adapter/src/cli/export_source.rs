@@ -62,13 +62,9 @@ impl Source {
             }
             Self::Server(client) => client,
         };
-        let format = match format {
-            ExportFormat::Ndjson => "ndjson",
-            ExportFormat::Csv => "csv",
-        };
         let parameters = [
             ("stream", Some(query.stream.name().to_owned())),
-            ("format", Some(format.to_owned())),
+            ("format", Some(format.as_str().to_owned())),
             ("from", query.from.map(|from| from.to_string())),
             ("to", query.to.map(|to| to.to_string())),
             ("instanceId", query.instance_id.clone()),
