@@ -234,6 +234,19 @@ fn path_of_a_folder_or_in_no_folder_is_an_error() {
 
 /// A backup made while records arrive is a normal store.
 #[test]
+fn engine_in_memory_is_refused_with_the_documented_kinds() {
+    let builder = || Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+    let out_of_range = builder().seed(7).limits(|limits| limits.uri_bytes = 0);
+    let without_random = builder().random(|_| Err(()));
+    for (builder, kind) in [
+        (out_of_range, ErrorKind::Configuration),
+        (without_random, ErrorKind::Internal),
+    ] {
+        assert_eq!(builder.open_in_memory().unwrap_err().kind(), kind);
+    }
+}
+
+#[test]
 fn backup_opens_with_the_data_of_the_store() {
     let (folder, path) = new_store_path();
     filled(&path);

@@ -189,10 +189,18 @@ impl EngineBuilder {
     /// Opens the file at `path`, or creates it.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyOpen`] when an engine has it open, [`ErrorKind::ForeignFile`] and [`ErrorKind::NewerFormat`]
-    /// when it is not ours or too new, [`ErrorKind::Corrupted`] when it is damaged, [`ErrorKind::StorageUnavailable`]
-    /// when it cannot be opened at all, [`ErrorKind::Configuration`] when the clock or the randomness is missing or a value of
-    /// the configuration is out of range. A file that is refused is left untouched, and none is left that was not there.
+    /// A file that is refused is left untouched, and a new one that cannot be begun is removed.
+    ///
+    /// - [`ErrorKind::AlreadyOpen`] when an engine has it open.
+    /// - [`ErrorKind::ForeignFile`] and [`ErrorKind::NewerFormat`] when it is not ours or too new.
+    /// - [`ErrorKind::Corrupted`] when it is damaged.
+    /// - [`ErrorKind::StorageUnavailable`] when it, or a file beside it, cannot be opened, read or written.
+    /// - [`ErrorKind::Indeterminate`] when the storage failed while a write of the opening was made durable, such as the conversion of an
+    ///   older format. The next opening finds all of it or nothing.
+    /// - [`ErrorKind::LowDisk`] when a node of a fleet is opened on a copy of a store, and the medium has too little free space.
+    /// - [`ErrorKind::Configuration`] when the clock or the randomness is missing, a value of the configuration is out of range, no thread
+    ///   can be started, or the file is that of a node of a fleet and is opened without its log.
+    /// - [`ErrorKind::Internal`] when the randomness fails.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Engine> {
         let path = path.as_ref();
         self.open_store(|options| Store::open_path(path, options))
@@ -222,7 +230,8 @@ impl EngineBuilder {
     /// Opens an engine that lives in memory and is gone with it.
     ///
     /// # Errors
-    /// [`ErrorKind::Configuration`] when the clock or the randomness is missing.
+    /// [`ErrorKind::Configuration`] when the clock or the randomness is missing, a value of the configuration is out of range, or no thread
+    /// can be started; [`ErrorKind::Internal`] when the randomness fails.
     pub fn open_in_memory(self) -> Result<Engine> {
         self.open_store(Store::open_in_memory)
     }
@@ -403,7 +412,7 @@ impl Engine {
     /// Opens an engine that lives in memory and is gone with its last clone.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when the store cannot be created.
+    /// [`ErrorKind::Internal`] when the randomness of the operating system fails.
     pub fn in_memory() -> Result<Self> {
         Self::builder().open_in_memory()
     }
