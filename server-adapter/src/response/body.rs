@@ -282,7 +282,7 @@ impl Body for OutgoingBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Unfinished>>> {
         #[cfg(feature = "http2")]
         let is_http2 = self.request.is_some();
-        match &mut self.state {
+        let next = match &mut self.state {
             State::Whole(bytes) => {
                 #[cfg(feature = "http2")]
                 if is_http2 && bytes.len() > HTTP2_PIECE {
@@ -291,42 +291,24 @@ impl Body for OutgoingBody {
                 }
                 let bytes = std::mem::take(bytes);
                 self.state = State::Over;
-                Poll::Ready(Some(Ok(self.frame(bytes))))
+                return Poll::Ready(Some(Ok(self.frame(bytes))));
             }
-            State::Chunks(chunks) => {
-                let next = loop {
-                    match ready!(chunks.poll_next(cx)) {
-                        Some(Ok(chunk)) if chunk.is_empty() => {}
-                        next => break next,
-                    }
-                };
-                let frame = match next {
-                    Some(Ok(chunk)) => return Poll::Ready(Some(Ok(self.frame(chunk)))),
-                    Some(Err(unfinished)) => Some(Err(unfinished)),
-                    None => None,
-                };
-                self.state = State::Over;
-                Poll::Ready(frame)
-            }
-            State::Events(events) => {
-                let next = ready!(events.poll_next(cx));
-                if let Some(bytes) = next {
-                    return Poll::Ready(Some(Ok(self.frame(bytes))));
+            State::Chunks(chunks) => loop {
+                match ready!(chunks.poll_next(cx)) {
+                    Some(Ok(chunk)) if chunk.is_empty() => {}
+                    next => break next,
                 }
-                self.state = State::Over;
-                Poll::Ready(None)
-            }
+            },
+            State::Events(events) => ready!(events.poll_next(cx)).map(Ok),
             State::File(file) => {
-                let frame = match ready!(file.poll_next(cx)) {
-                    Some(Ok(bytes)) => return Poll::Ready(Some(Ok(self.frame(bytes)))),
-                    Some(Err(_)) => Some(Err(Unfinished)),
-                    None => None,
-                };
-                self.state = State::Over;
-                Poll::Ready(frame)
+                ready!(file.poll_next(cx)).map(|read| read.map_err(|_| Unfinished))
             }
-            State::Over => Poll::Ready(None),
+            State::Over => None,
+        };
+        if !matches!(next, Some(Ok(_))) {
+            self.state = State::Over;
         }
+        Poll::Ready(next.map(|next| next.map(|bytes| self.frame(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
