@@ -152,6 +152,31 @@ fn telemetry_without_a_key_has_a_bound_for_each_source() {
 }
 
 #[test]
+fn telemetry_without_a_key_counts_by_the_bytes_that_were_received() {
+    let (server, _) = server(ServerOptions {
+        keyless_bytes_per_second: Some(100),
+        ..Default::default()
+    });
+    let mut client = Client::connect(server.addr());
+    let mut post = || {
+        // 1100 bytes in two chunks.
+        let first = format!("{:1000}", r#"{"username":"jdoe""#);
+        let last = format!("{:100}", "}");
+        client.send(format!(
+            "POST /api/Stats/PostActivity HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             transfer-encoding: chunked\r\n\r\n3e8\r\n{first}\r\n64\r\n{last}\r\n0\r\n\r\n"
+        ));
+        client.answer_to("POST")
+    };
+    assert_eq!(post().status, 200);
+    let refused = post();
+    assert_eq!(refused.status, 429);
+    // 1100 bytes are those of 11 seconds, and four seconds are free.
+    let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=7).contains(&seconds), "{seconds}");
+}
+
+#[test]
 fn request_for_an_unknown_host_returns_421() {
     let (server, key) = server(ServerOptions {
         hosts: vec!["fleet.example".to_owned()],

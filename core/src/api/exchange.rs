@@ -183,6 +183,15 @@ impl Exchange {
         }
     }
 
+    /// The bytes that were pushed of a body that is kept as it is; of any other as [`Self::bytes`].
+    pub(crate) fn body_bytes(&self) -> usize {
+        if let Body::Whole(whole) = &self.body {
+            whole.len()
+        } else {
+            self.bytes()
+        }
+    }
+
     /// Handles the request with the body that was pushed.
     pub(crate) fn finish(&mut self, core: &EngineCore) -> Completion {
         let body = std::mem::replace(&mut self.body, Body::Ignored);

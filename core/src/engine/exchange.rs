@@ -133,6 +133,13 @@ impl Exchange {
         self.exchange.bytes()
     }
 
+    /// The bytes that were pushed of a body that is neither a batch nor an import; of those as [`bytes`](Self::bytes). Unlike the memory it
+    /// does not depend on the pieces in which the body arrived. 0 where the body of a refused request is not kept.
+    #[must_use]
+    pub fn body_bytes(&self) -> usize {
+        self.exchange.body_bytes()
+    }
+
     /// The events that the request asks to be streamed: it is an accepted `GET /query/events`, and its `Accept` prefers
     /// `text/event-stream`. The stream begins after its header `Last-Event-ID`, else after its parameter `after`, else now, and ends when its
     /// key is no longer accepted. A host that cannot stream calls [`Self::finish`], which responds with a page.

@@ -382,7 +382,7 @@ fn over_keyless_bytes(
     may_hold_key: bool,
     exchange: &Exchange,
 ) -> Option<u64> {
-    let bytes = exchange.bytes();
+    let bytes = exchange.body_bytes();
     // Most requests hold none, and a key is hashed to be found.
     let is_keyed = || exchange.key().is_some() || may_hold_key && exchange.carries_key();
     if bytes == 0 || is_keyed() {
