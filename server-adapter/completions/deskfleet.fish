@@ -54,11 +54,15 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connection
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once from one source, at most a quarter of `server.connections_served`' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log -d 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-ca -d 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-cert -d 'The certificate, in PEM, that is shown to servers of the log that ask for one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-key -d 'The private key of --log-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-credentials -d 'The password for PostgreSQL, alone in its file, or the credentials for NATS' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l node -d 'The name of this node among all of them; by default that of the host' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-ca -d 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-cert -d 'The certificate, in PEM, that is shown to the node of --join where it asks for one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-key -d 'The private key of --join-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l demo -d 'Load a demo fleet with telemetry into an empty store'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l quiet -d 'No access log'
@@ -78,11 +82,15 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connectio
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default half. With --proxied: requests at once from one source, at most a quarter of `server.connections_served`' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log -d 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-ca -d 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-cert -d 'The certificate, in PEM, that is shown to servers of the log that ask for one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-key -d 'The private key of --log-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-credentials -d 'The password for PostgreSQL, alone in its file, or the credentials for NATS' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l node -d 'The name of this node among all of them; by default that of the host' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-ca -d 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-cert -d 'The certificate, in PEM, that is shown to the node of --join where it asks for one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-key -d 'The private key of --join-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'

@@ -78,6 +78,17 @@ impl Fleet {
         message(&command(place.path(), &line).output().unwrap())
     }
 
+    /// The message of a node whose options do not suit each other.
+    fn usage(&self, place: &Place, options: &str) -> String {
+        let line = format!(
+            "serve --listen 127.0.0.1:0 {} {options}",
+            self.options(place)
+        );
+        let output = command(place.path(), &line).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    }
+
     fn client(&self, served: &Served) -> Client {
         Client::connect(served.address, &self.admin).unwrap()
     }

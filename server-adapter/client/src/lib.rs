@@ -6,6 +6,8 @@ mod key;
 #[cfg(feature = "tls")]
 mod pem;
 mod response;
+#[cfg(feature = "tls")]
+pub mod tls;
 #[cfg(feature = "transport")]
 pub mod transport;
 mod visible;

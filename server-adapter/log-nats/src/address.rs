@@ -1,11 +1,14 @@
 //! The URL of a log in NATS, and what is given beside it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
 use deskfleet::cluster::LogError;
+use deskfleet_client::tls::{Identity, client_config};
 use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
+use tokio_rustls::TlsConnector;
 
 /// After three of them without a response the connection is replaced: before the engine has given up.
 const PING_INTERVAL: Duration = Duration::from_secs(1);
@@ -22,6 +25,8 @@ pub struct NatsOptions {
     /// A file with the certificates in PEM that the servers' are verified with; TLS is then required. Without it they are those of
     /// the platform.
     pub ca: Option<PathBuf>,
+    /// The certificate that is shown to servers that ask for one.
+    pub identity: Option<Identity>,
     /// A file of credentials as `nsc` writes it, or one with `USER:PASSWORD` in its only line.
     pub credentials: Option<PathBuf>,
     /// For how long the servers recognise an entry by its id, 100 ms at least; without it five minutes. A stream keeps what it was made
@@ -44,10 +49,17 @@ pub(super) struct Address {
 
 /// How it is known that the servers write to the disk before they acknowledge.
 pub(super) struct SyncCheck {
-    /// `HOST:PORT` of each monitoring endpoint.
-    pub(super) monitors: Vec<String>,
+    pub(super) monitors: Vec<Monitor>,
     /// Whether the operator vouches for it.
     pub(super) unchecked: bool,
+}
+
+/// The monitoring endpoint of a server.
+pub(super) struct Monitor {
+    /// `HOST:PORT`
+    pub(super) authority: String,
+    /// Where it is reached over TLS.
+    pub(super) tls: Option<TlsConnector>,
 }
 
 impl SyncCheck {
@@ -83,7 +95,7 @@ impl Address {
                 Some(("unchecked_sync", "yes")) => unchecked_sync = true,
                 _ => {
                     return Err(unusable(
-                        "after ? it has fleet=NAME, monitor=http://HOST:PORT,... or unchecked_sync=yes",
+                        "after ? it has fleet=NAME, monitor=http://HOST:PORT,... (or https) or unchecked_sync=yes",
                     ));
                 }
             }
@@ -104,7 +116,7 @@ impl Address {
             sync: SyncCheck {
                 monitors: monitors
                     .into_iter()
-                    .map(monitor)
+                    .map(|address| Monitor::new(address, options))
                     .collect::<Result<_, _>>()?,
                 unchecked: unchecked_sync,
             },
@@ -119,17 +131,32 @@ fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_allowed)
 }
 
-fn monitor(address: &str) -> Result<String, LogError> {
-    let authority = address.strip_prefix("http://");
-    let authority = authority.map(|authority| authority.trim_end_matches('/'));
-    match authority {
-        Some(authority) if authority.contains(':') && !authority.contains('/') => {
-            Ok(authority.to_owned())
+impl Monitor {
+    fn new(address: &str, options: &NatsOptions) -> Result<Self, LogError> {
+        let (scheme, authority) = address.split_once("://").unwrap_or_default();
+        let authority = authority.trim_end_matches('/');
+        let is_known = matches!(scheme, "http" | "https");
+        if !is_known || !authority.contains(':') || authority.contains('/') {
+            return Err(unusable(
+                "an address of `monitor` is not http://HOST:PORT or https://HOST:PORT, that of a server's monitoring",
+            ));
         }
-        _ => Err(unusable(
-            "an address of `monitor` is not http://HOST:PORT, that of a server's monitoring"
-                .to_owned(),
-        )),
+        let tls = (scheme == "https").then(|| {
+            let config = client_config(options.ca.as_deref(), options.identity.as_ref());
+            config.map(|config| TlsConnector::from(Arc::new(config)))
+        });
+        Ok(Self {
+            authority: authority.to_owned(),
+            tls: tls
+                .transpose()
+                .map_err(|error| unusable(error.to_string()))?,
+        })
+    }
+
+    /// The host alone, of an IPv6 address without its brackets.
+    pub(super) fn host(&self) -> &str {
+        let (host, _) = self.authority.rsplit_once(':').unwrap_or_default();
+        host.trim_start_matches('[').trim_end_matches(']')
     }
 }
 
@@ -143,6 +170,11 @@ fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectO
     if let Some(ca) = &options.ca {
         read_file(ca)?;
         connect = connect.add_root_certificates(ca.clone());
+    }
+    if let Some(Identity { certificate, key }) = &options.identity {
+        read_file(certificate)?;
+        read_file(key)?;
+        connect = connect.add_client_certificate(certificate.clone(), key.clone());
     }
     let Some(path) = &options.credentials else {
         return Ok(connect);

@@ -19,10 +19,12 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_rustls::rustls::pki_types::ServerName;
 
-use crate::address::{DUPLICATE_WINDOW, SyncCheck};
+use crate::address::{DUPLICATE_WINDOW, Monitor, SyncCheck};
 
 /// Older servers cannot send several entries in one response, or lose acknowledged messages.
 const VERSION_MIN: [u32; 3] = [2, 12, 0];
@@ -292,7 +294,8 @@ pub(super) async fn sync(sync: &SyncCheck) -> Result<Vec<String>, LogError> {
         match timeout(MONITOR_MAX, ask(monitor)).await {
             Ok(Ok(server)) if !server.config.sync_always => {
                 return Err(refused(format!(
-                    "the NATS server at {monitor} acknowledges before it writes to the disk"
+                    "the NATS server at {} acknowledges before it writes to the disk",
+                    monitor.authority
                 )));
             }
             Ok(Ok(server)) => {
@@ -328,18 +331,34 @@ pub(super) async fn watch(known: Arc<Mutex<Vec<String>>>, check: SyncCheck, alon
     }
 }
 
-fn unasked(monitor: &str, message: &str) -> String {
-    format!("the NATS server at {monitor} could not be asked for `sync_interval`: {message}")
+fn unasked(monitor: &Monitor, message: &str) -> String {
+    let at = &monitor.authority;
+    format!("the NATS server at {at} could not be asked for `sync_interval`: {message}")
 }
 
-async fn ask(monitor: &str) -> Result<Monitored, String> {
+async fn ask(monitor: &Monitor) -> Result<Monitored, String> {
     let body = get(monitor, "/jsz?config=true").await;
     let body = body.map_err(|error| error.to_string())?;
     serde_json::from_slice(&body).map_err(|error| format!("not an answer of JetStream: {error}"))
 }
 
-async fn get(host: &str, path: &str) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
-    let stream = TcpStream::connect(host).await?;
+async fn get(monitor: &Monitor, path: &str) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
+    let stream = TcpStream::connect(&monitor.authority).await?;
+    match &monitor.tls {
+        None => get_over(stream, &monitor.authority, path).await,
+        Some(tls) => {
+            let name = ServerName::try_from(monitor.host().to_owned())?;
+            let stream = tls.connect(name, stream).await?;
+            get_over(stream, &monitor.authority, path).await
+        }
+    }
+}
+
+async fn get_over(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    host: &str,
+    path: &str,
+) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let request = Request::get(path).header(header::HOST, host);

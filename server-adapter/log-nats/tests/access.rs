@@ -6,12 +6,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use deskfleet::cluster::{EntryId, Log as _, LogErrorKind};
+use deskfleet_client::tls::Identity;
 use deskfleet_log_nats::NatsOptions;
 
 use crate::contract::{STREAM, open, start};
 use crate::log_under_faults::open_until_it_succeeds;
 use crate::servers::certificates::issue;
-use crate::servers::nats::Nats;
+use crate::servers::nats::{Nats, Setup};
 
 const ID: EntryId = EntryId([7; 16]);
 
@@ -166,6 +167,67 @@ fn certificate_of_the_server_is_verified() {
 }
 
 #[test]
+fn servers_that_ask_for_a_certificate_and_monitoring_over_tls_are_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let openssl = || Command::new("openssl");
+    issue(openssl, folder.path(), "other");
+    let other = [
+        ("server.pem", "other-client.pem"),
+        ("server.key", "other-client.key"),
+    ]
+    .map(|(made, name)| {
+        let kept = folder.path().join(name);
+        fs::rename(folder.path().join(made), &kept).unwrap();
+        kept
+    });
+    let ca = issue(openssl, folder.path(), "own");
+    let own = ["server.pem", "server.key"].map(|name| folder.path().join(name));
+    let path = folder.path().display();
+    let tls = format!(
+        "tls {{ cert_file: \"{path}/server.pem\", key_file: \"{path}/server.key\", ca_file: \"{path}/own.pem\", verify: true }}"
+    );
+    let Some(nats) = Nats::start_with(&Setup {
+        count: 1,
+        sync: "always".to_owned(),
+        more: tls,
+        has_https: true,
+        ..Setup::default()
+    }) else {
+        return;
+    };
+    let url = nats.url().replacen("127.0.0.1", "localhost", 1);
+    assert!(url.contains("?monitor=https://localhost:"), "{url}");
+    let with = |ca: &PathBuf, identity: Option<&[PathBuf; 2]>| NatsOptions {
+        ca: Some(ca.clone()),
+        identity: identity.map(|[certificate, key]| Identity {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
+        ..NatsOptions::default()
+    };
+    let log = deskfleet_log_nats::open(&url, &with(&ca, Some(&own))).unwrap();
+    assert_eq!(log.append(ID, b"by a certificate").unwrap().position, 1);
+    let warnings = log.warnings().concat();
+    assert!(!warnings.contains("could not be asked"), "{warnings}");
+    refusal(&url, &with(&ca, None));
+    refusal(&url, &with(&ca, Some(&other)));
+    let missing = [folder.path().join("missing.pem"), own[1].clone()];
+    let (_, message) = refusal(&url, &with(&ca, Some(&missing)));
+    assert!(message.contains("missing.pem"), "{message}");
+    // The monitoring is verified like the servers.
+    let plain_log = nats
+        .url_without_monitors()
+        .replacen("127.0.0.1", "localhost", 1);
+    let (_, monitors) = url.split_once("?monitor=").unwrap();
+    let elsewhere = monitors.replace("localhost", "127.0.0.1");
+    let (_, message) = refusal(
+        &format!("{plain_log}?monitor={elsewhere}"),
+        &with(&ca, Some(&own)),
+    );
+    assert!(message.contains("could not be asked"), "{message}");
+}
+
+#[test]
 fn url_that_cannot_be_used_is_refused() {
     for (url, reason) in [
         ("https://127.0.0.1:4222", "nats://"),
@@ -178,6 +240,10 @@ fn url_that_cannot_be_used_is_refused() {
         (
             "nats://127.0.0.1:1?monitor=http://127.0.0.1",
             "http://HOST:PORT",
+        ),
+        (
+            "nats://127.0.0.1:1?monitor=ftp://127.0.0.1:2",
+            "https://HOST:PORT",
         ),
         ("nats://127.0.0.1:1?unchecked_sync=no", "unchecked_sync=yes"),
     ] {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use deskfleet::cluster::{LogError, LogErrorKind};
+use deskfleet_client::tls::Identity;
 use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
@@ -18,6 +19,8 @@ const DEFAULT_PORT: u16 = 5432;
 pub struct PostgresOptions {
     /// A file with the certificates in PEM that the server's is verified with. Without it they are those of the platform.
     pub ca: Option<PathBuf>,
+    /// The certificate that is shown to servers that ask for one.
+    pub identity: Option<Identity>,
     /// A file with the password in its only line. Comes before the password of the URL, which other users of the machine can see in
     /// the list of processes.
     pub credentials: Option<PathBuf>,
@@ -29,6 +32,7 @@ impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")
             .field("ca", &self.ca)
+            .field("identity", &self.identity)
             .field("credentials", &self.credentials)
             .finish_non_exhaustive()
     }
@@ -95,7 +99,12 @@ impl Address {
             fleet: fleet.to_owned(),
             unchecked_sync: parts.unchecked_sync,
             servers: servers(&config)?,
-            tls: tls::connector(verification, options.ca.as_deref()).map_err(unusable)?,
+            tls: tls::connector(
+                verification,
+                options.ca.as_deref(),
+                options.identity.as_ref(),
+            )
+            .map_err(|error| unusable(error.to_string()))?,
         })
     }
 }
@@ -137,6 +146,11 @@ impl<'a> Parts<'a> {
                     ));
                 }
                 // The primary is searched for whatever it says.
+                Some(("sslcert" | "sslkey", _)) => {
+                    return Err(unusable(
+                        "in place of sslcert and sslkey give the files with --log-cert and --log-key",
+                    ));
+                }
                 Some(("target_session_attrs", "any" | "read-write" | "primary")) => {}
                 Some(("target_session_attrs", _)) => {
                     return Err(unusable(

@@ -1,16 +1,15 @@
 //! TLS to PostgreSQL, verified as libpq does by `sslmode`.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use deskfleet_client::tls::{Identity, roots, with_identity};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{self, CryptoProvider, ring};
-use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What is verified of the server's certificate.
@@ -40,12 +39,13 @@ impl Verification {
 pub(super) fn connector(
     verification: Verification,
     ca: Option<&Path>,
-) -> Result<MakeRustlsConnect, String> {
+    identity: Option<&Identity>,
+) -> io::Result<MakeRustlsConnect> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    let config = match verification {
+        .map_err(io::Error::other)?;
+    let builder = match verification {
         Verification::Full => builder.with_root_certificates(roots(ca)?),
         Verification::Issuer | Verification::None => {
             let issuer = (verification == Verification::Issuer)
@@ -53,7 +53,7 @@ pub(super) fn connector(
                     let roots = Arc::new(roots(ca)?);
                     WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider))
                         .build()
-                        .map_err(|error| error.to_string())
+                        .map_err(io::Error::other)
                 })
                 .transpose()?;
             let verifier = Arc::new(AnyHost { issuer, provider });
@@ -62,28 +62,7 @@ pub(super) fn connector(
                 .with_custom_certificate_verifier(verifier)
         }
     };
-    Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
-}
-
-fn roots(ca: Option<&Path>) -> Result<RootCertStore, String> {
-    let mut roots = RootCertStore::empty();
-    if let Some(path) = ca {
-        let unreadable = |message: String| format!("cannot read {}: {message}", path.display());
-        let certificates =
-            CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
-        for certificate in certificates {
-            let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
-            roots
-                .add(certificate)
-                .map_err(|error| unreadable(error.to_string()))?;
-        }
-    } else {
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    }
-    if roots.is_empty() {
-        return Err("there is no certificate to verify the server's with".to_owned());
-    }
-    Ok(roots)
+    with_identity(builder, identity).map(MakeRustlsConnect::new)
 }
 
 /// Accepts a certificate for any host, and without `issuer` any certificate.

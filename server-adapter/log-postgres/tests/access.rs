@@ -1,10 +1,11 @@
 //! Which servers of PostgreSQL, URLs, passwords and certificates a log accepts, with real servers.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deskfleet::cluster::{Log as _, LogErrorKind};
+use deskfleet_client::tls::Identity;
 use deskfleet_log_postgres::PostgresOptions;
 
 use crate::contract::open;
@@ -99,6 +100,10 @@ fn url_that_cannot_be_used_is_refused() {
         ("postgres://127.0.0.1/?sslmode=maybe", "sslmode"),
         ("postgres://127.0.0.1/?sslrootcert=ca.pem", "--log-ca"),
         (
+            "postgres://127.0.0.1/?sslcert=a.pem&sslkey=a.key",
+            "--log-cert",
+        ),
+        (
             "postgres://127.0.0.1/?target_session_attrs=read-only",
             "read-write",
         ),
@@ -167,6 +172,54 @@ fn certificate_is_verified_as_sslmode_says() {
         let (_, message) = refusal(&url(host, mode), &with(ca));
         assert!(message.contains("certificate"), "{host} {mode}: {message}");
     }
+}
+
+#[test]
+fn server_that_asks_for_a_certificate_gets_it() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let openssl = || postgres.command("openssl");
+    let folder = postgres.folder();
+    certificates::issue(openssl, &folder, "other");
+    let other = ["server.pem", "server.key"].map(|made| {
+        let kept = folder.join(format!("other-{made}"));
+        fs::rename(folder.join(made), &kept).unwrap();
+        kept
+    });
+    let ca = certificates::issue(openssl, &folder, "own");
+    let own = ["server.pem", "server.key"].map(|name| folder.join(name));
+    for (setting, file) in [
+        ("ssl_cert_file", "server.pem"),
+        ("ssl_key_file", "server.key"),
+        ("ssl_ca_file", "own.pem"),
+    ] {
+        postgres.sql(&format!("ALTER SYSTEM SET {setting} = '{file}'"));
+    }
+    let rules = folder.join("pg_hba.conf");
+    let before = fs::read_to_string(&rules).unwrap();
+    let rule = format!(
+        "hostssl all all 127.0.0.1/32 trust clientcert=verify-ca\nhostssl all all ::1/128 trust clientcert=verify-ca\n{before}"
+    );
+    fs::write(&rules, rule).unwrap();
+    postgres.set("ssl", "on");
+    let url = format!("postgres://postgres@localhost:{}/postgres", postgres.port());
+    let with = |identity: Option<&[PathBuf; 2]>| PostgresOptions {
+        ca: Some(ca.clone()),
+        identity: identity.map(|[certificate, key]| Identity {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
+        ..PostgresOptions::default()
+    };
+    let log = deskfleet_log_postgres::open(&url, &with(Some(&own))).unwrap();
+    assert_eq!(log.bounds(0).unwrap().last, 0);
+    for identity in [None, Some(&other)] {
+        refusal(&url, &with(identity));
+    }
+    let swapped = [own[1].clone(), own[0].clone()];
+    let (_, message) = refusal(&url, &with(Some(&swapped)));
+    assert!(message.contains("holds no certificate"), "{message}");
 }
 
 /// The setting may change long after a node has started.

@@ -3,10 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use deskfleet_server::{read_certificates, read_key, read_roots};
-use rustls::crypto::ring;
+use deskfleet_client::tls::{Identity, client_config};
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -19,27 +17,10 @@ pub(crate) struct ClientTls(TlsConnector);
 
 impl ClientTls {
     pub(crate) fn new(files: &ClientFiles) -> Result<Self, Failure> {
-        let failure = |error: io::Error| Failure(error.to_string());
-        let unusable = |error: rustls::Error| Failure::caused("cannot use TLS", &error);
-        let roots = match &files.ca {
-            Some(file) => read_roots(file).map_err(failure)?,
-            None => system_roots()?,
-        };
-        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(unusable)?
-            .with_root_certificates(roots);
-        let config = match (&files.client_cert, &files.client_key) {
-            (Some(certificate), Some(key)) => {
-                let chain = read_certificates(certificate).map_err(failure)?;
-                let key = read_key(key).map_err(failure)?;
-                let what = format_args!("cannot use {}", certificate.display());
-                builder
-                    .with_client_auth_cert(chain, key)
-                    .map_err(|error| Failure::caused(what, &error))?
-            }
-            _ => builder.with_no_client_auth(),
-        };
+        let identity =
+            Identity::from_files(files.client_cert.as_deref(), files.client_key.as_deref());
+        let config = client_config(files.ca.as_deref(), identity.as_ref());
+        let config = config.map_err(|error| Failure(error.to_string()))?;
         Ok(Self(TlsConnector::from(Arc::new(config))))
     }
 
@@ -53,18 +34,4 @@ impl ClientTls {
         let name = name.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         self.0.connect(name, socket).await
     }
-}
-
-fn system_roots() -> Result<RootCertStore, Failure> {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(found.certs);
-    if roots.is_empty() {
-        let why = found.errors.first().map(|error| format!(" ({error})"));
-        return Err(Failure(format!(
-            "this system has no CAs where they are expected{}: name a file with --ca",
-            why.unwrap_or_default()
-        )));
-    }
-    Ok(roots)
 }

@@ -15,6 +15,12 @@ pub(crate) struct ClusterArgs {
     /// The certificates, in PEM, that the servers of the log are verified with; by default those of the system
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     log_ca: Option<String>,
+    /// The certificate, in PEM, that is shown to servers of the log that ask for one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    log_cert: Option<String>,
+    /// The private key of --log-cert, in PEM without a passphrase
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    log_key: Option<String>,
     /// The password for PostgreSQL, alone in its file, or the credentials for NATS
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     log_credentials: Option<String>,
@@ -31,6 +37,12 @@ pub(crate) struct ClusterArgs {
     /// The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     join_ca: Option<String>,
+    /// The certificate, in PEM, that is shown to the node of --join where it asks for one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    join_cert: Option<String>,
+    /// The private key of --join-cert, in PEM without a passphrase
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    join_key: Option<String>,
 }
 
 impl ClusterArgs {
@@ -39,6 +51,8 @@ impl ClusterArgs {
         [
             ("cluster.log", &self.log, "--log"),
             ("cluster.log_ca", &self.log_ca, "--log-ca"),
+            ("cluster.log_cert", &self.log_cert, "--log-cert"),
+            ("cluster.log_key", &self.log_key, "--log-key"),
             (
                 "cluster.log_credentials",
                 &self.log_credentials,
@@ -52,6 +66,8 @@ impl ClusterArgs {
                 "--join-key-file",
             ),
             ("cluster.join_ca", &self.join_ca, "--join-ca"),
+            ("cluster.join_cert", &self.join_cert, "--join-cert"),
+            ("cluster.join_key", &self.join_key, "--join-key"),
         ]
         .into_iter()
         .filter_map(|(name, text, option)| Some((name, Value::Text(text.clone()?), option)))

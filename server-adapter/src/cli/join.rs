@@ -39,7 +39,8 @@ impl Peer {
             files: ClientFiles {
                 key_file: settings.join_key_file.clone(),
                 ca: settings.join_ca.clone(),
-                ..ClientFiles::default()
+                client_cert: settings.join_cert.clone(),
+                client_key: settings.join_key.clone(),
             },
         })
     }

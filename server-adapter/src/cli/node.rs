@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
+use deskfleet_client::tls::Identity;
 use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{FleetLog, LogOptions};
 
@@ -37,6 +38,10 @@ impl Node {
         };
         let options = LogOptions {
             ca: settings.log_ca.clone(),
+            identity: Identity::from_files(
+                settings.log_cert.as_deref(),
+                settings.log_key.as_deref(),
+            ),
             credentials: settings.log_credentials.clone(),
         };
         let warned = |warning: &str| log!("deskfleet: the log of the fleet: {warning}");

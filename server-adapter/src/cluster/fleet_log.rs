@@ -9,6 +9,7 @@ use deskfleet::cluster::{
     Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
 };
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
+use deskfleet_client::tls::Identity;
 
 use crate::locks::try_lock;
 use crate::metrics::Metrics;
@@ -18,6 +19,8 @@ use crate::metrics::Metrics;
 pub struct LogOptions {
     /// A PEM file with the CA certificates for the servers of the log; by default those of the system.
     pub ca: Option<PathBuf>,
+    /// The certificate that is shown to servers of the log that ask for one.
+    pub identity: Option<Identity>,
     /// A file with the password or the credentials for the log.
     pub credentials: Option<PathBuf>,
 }
@@ -97,6 +100,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
         Some("postgres" | "postgresql") => {
             let options = deskfleet_log_postgres::PostgresOptions {
                 ca: options.ca.clone(),
+                identity: options.identity.clone(),
                 credentials: options.credentials.clone(),
                 password: std::env::var("PGPASSWORD").ok(),
             };
@@ -108,6 +112,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
         Some("nats" | "tls") => {
             let options = deskfleet_log_nats::NatsOptions {
                 ca: options.ca.clone(),
+                identity: options.identity.clone(),
                 credentials: options.credentials.clone(),
                 ..deskfleet_log_nats::NatsOptions::default()
             };

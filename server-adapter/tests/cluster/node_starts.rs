@@ -1,6 +1,7 @@
 //! Nodes that do not begin, and commands that are none.
 
 use super::{Fleet, has, put, readyz};
+use crate::certificates::{authority, certificate, has as has_programs};
 use crate::load::{Place, command, done};
 
 #[test]
@@ -38,6 +39,48 @@ fn file_of_another_fleet_is_not_made_a_node() {
         "{refused}"
     );
     begun.terminate();
+}
+
+#[test]
+fn node_joins_one_that_asks_for_a_certificate() {
+    let Some(fleet) = Fleet::begin() else { return };
+    if !has_programs(&["openssl"]) {
+        return;
+    }
+    let [first, new] = [(); 2].map(|()| fleet.node_folder());
+    authority(first.path(), "ca");
+    certificate(first.path(), "server", "ca");
+    for file in ["ca.pem", "server.pem", "server.key"] {
+        std::fs::copy(first.file(file), new.file(file)).unwrap();
+    }
+    let tls = "--tls-cert server.pem --tls-key server.key --client-ca ca.pem";
+    let node = first.serve_with(&format!("{} {tls}", fleet.options(&first)));
+    let join = format!(
+        "--join https://localhost:{} --join-key-file admin.key --join-ca ca.pem",
+        node.address.port()
+    );
+    let half = fleet.usage(&new, &format!("{join} --join-cert server.pem"));
+    assert!(
+        half.contains("--join-cert: cluster.join_cert needs the key"),
+        "{half}"
+    );
+    let half = fleet.usage(&new, "--log-key server.key");
+    assert!(
+        half.contains("--log-key: cluster.log_key needs the certificate"),
+        "{half}"
+    );
+    // Without one it begins by the log alone, and says why.
+    let mut without = new.serve_with(&format!("{} {join}", fleet.options(&new)));
+    assert!(
+        without.before.contains("the log alone has to do"),
+        "{}",
+        without.before
+    );
+    without.terminate();
+    std::fs::remove_file(new.file("deskfleet.redb")).unwrap();
+    let identity = "--join-cert server.pem --join-key server.key";
+    let with = new.serve_with(&format!("{} {join} {identity}", fleet.options(&new)));
+    assert!(with.before.contains("Copied "), "{}", with.before);
 }
 
 /// A command is no node: nobody waits for it. Its user's file would not be that of the server's user.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -28,6 +28,8 @@ pub struct Setup {
     pub sync: String,
     /// Further lines of the configuration.
     pub more: String,
+    /// Whether the monitoring is over TLS, with the `tls` of those lines.
+    pub has_https: bool,
     /// Where each server runs; where the test does, if there are none.
     pub hosts: Vec<Host>,
 }
@@ -45,6 +47,7 @@ struct Server {
     host: Host,
     port: u16,
     monitor: u16,
+    has_https: bool,
     /// While it runs.
     process: Option<Child>,
 }
@@ -64,6 +67,7 @@ impl Nats {
             count: 3,
             sync: "always".to_owned(),
             more: String::new(),
+            has_https: false,
             hosts,
         })
     }
@@ -95,6 +99,7 @@ impl Nats {
                 host,
                 port: ports[0],
                 monitor: ports[1],
+                has_https: setup.has_https,
                 process: None,
             });
         }
@@ -110,8 +115,14 @@ impl Nats {
     /// The URL of the log, with all servers and the addresses of their monitoring.
     pub fn url(&self) -> String {
         let monitors = self.servers.iter();
-        let monitors =
-            monitors.map(|server| format!("http://{}:{}", server.host.address, server.monitor));
+        let monitors = monitors.map(|server| {
+            let (scheme, host) = if server.has_https {
+                ("https", "localhost".to_owned())
+            } else {
+                ("http", server.host.address.to_string())
+            };
+            format!("{scheme}://{host}:{}", server.monitor)
+        });
         let monitors = monitors.collect::<Vec<_>>().join(",");
         format!("{}?monitor={monitors}", self.url_without_monitors())
     }
@@ -249,8 +260,9 @@ impl Drop for Nats {
 fn config(setup: &Setup, data: &Path, address: Ipv4Addr, ports: &[u16]) -> String {
     let name = data.file_name().unwrap().display();
     format!(
-        "server_name: {name}\nlisten: {address}:{}\nhttp: {address}:{}\njetstream {{ store_dir: \"{}\", sync_interval: {} }}\n{}\n",
+        "server_name: {name}\nlisten: {address}:{}\n{}: {address}:{}\njetstream {{ store_dir: \"{}\", sync_interval: {} }}\n{}\n",
         ports[0],
+        if setup.has_https { "https" } else { "http" },
         ports[1],
         data.display(),
         setup.sync,
@@ -260,7 +272,13 @@ fn config(setup: &Setup, data: &Path, address: Ipv4Addr, ports: &[u16]) -> Strin
 
 /// What a server's monitoring answers; `None` where it does not.
 fn get(server: &Server, path: &str) -> Option<Value> {
-    let address = (server.host.address, server.monitor).into();
+    let address = SocketAddr::from((server.host.address, server.monitor));
+    if server.has_https {
+        let mut curl = Command::new("curl");
+        curl.args(["--silent", "--insecure", "--max-time", "1"]);
+        let output = curl.arg(format!("https://{address}{path}")).output().ok()?;
+        return serde_json::from_slice(&output.stdout).ok();
+    }
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
     write!(stream, "GET {path} HTTP/1.0\r\n\r\n").ok()?;

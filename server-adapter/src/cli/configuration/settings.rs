@@ -68,6 +68,10 @@ settings! {
         pub(crate) log: Option<String> = None, Form::Text("a URL such as \"postgres://fleet@db.example.com/fleet\" or \"nats://n1.example.com\"", is_log_url);
         /// The file with the certificates, in PEM, that the servers of the log are verified with; with none those of the system.
         pub(crate) log_ca: Option<PathBuf> = None;
+        /// The certificate, in PEM, that is shown to servers of the log that ask for one.
+        pub(crate) log_cert: Option<PathBuf> = None;
+        /// The private key of `log_cert`, in PEM without a passphrase.
+        pub(crate) log_key: Option<PathBuf> = None;
         /// The file with the password for PostgreSQL, alone, or with the credentials for NATS.
         pub(crate) log_credentials: Option<PathBuf> = None;
         /// The name of this node among all of them; with none that of the host.
@@ -78,6 +82,33 @@ settings! {
         pub(crate) join_key_file: Option<PathBuf> = None;
         /// The file with the CAs, in PEM, that may have signed the certificate of the node of `join`; with none those of the system.
         pub(crate) join_ca: Option<PathBuf> = None;
+        /// The certificate, in PEM, that is shown to the node of `join` where it asks for one.
+        pub(crate) join_cert: Option<PathBuf> = None;
+        /// The private key of `join_cert`, in PEM without a passphrase.
+        pub(crate) join_key: Option<PathBuf> = None;
+    }
+}
+
+impl ClusterSettings {
+    /// A certificate without its key, or a key without its certificate.
+    fn half_of_a_pair(&self) -> Option<(&'static str, &'static str)> {
+        let pairs = [
+            (
+                ("cluster.log_cert", &self.log_cert),
+                ("cluster.log_key", &self.log_key),
+            ),
+            (
+                ("cluster.join_cert", &self.join_cert),
+                ("cluster.join_key", &self.join_key),
+            ),
+        ];
+        pairs.into_iter().find_map(
+            |((cert, certificate), (key, file))| match (certificate, file) {
+                (Some(_), None) => Some((cert, "needs the key of the certificate")),
+                (None, Some(_)) => Some((key, "needs the certificate of the key")),
+                (Some(_), Some(_)) | (None, None) => None,
+            },
+        )
     }
 }
 
@@ -225,7 +256,9 @@ impl Settings {
                 "is a log in NATS JetStream, which needs a deskfleet that is built with `--features nats`",
             ));
         }
-        self.tls.unfit(cfg!(feature = "tls"))
+        self.cluster
+            .half_of_a_pair()
+            .or_else(|| self.tls.unfit(cfg!(feature = "tls")))
     }
 }
 
