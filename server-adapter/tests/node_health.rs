@@ -2,14 +2,14 @@
 //! respond.
 #![cfg(feature = "cluster")]
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{park, sleep, spawn as spawn_thread};
 use std::time::{Duration, SystemTime};
 
 use crate::client::{Answer, Client};
 use deskfleet::{
-    Engine, Severity,
+    Engine, Severity, Workspace,
     cluster::{
         Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
     },
@@ -198,6 +198,60 @@ fn conditions_of_a_node_have_its_log_and_the_other_nodes() {
     assert!(text.contains("\ndeskfleet_ready 0\n"), "{text}");
     log.set(State::Works);
     worst("NodesHalted");
+}
+
+#[test]
+fn node_with_a_full_disk_says_so_and_not_that_the_log_is_lost() {
+    let log = FaultyLog::new();
+    let free = Arc::new(AtomicU64::new(u64::MAX));
+    let left = Arc::clone(&free);
+    let node = |name: &str, seed| {
+        Engine::builder()
+            .clock(SystemTime::now)
+            .seed(seed)
+            .log(log.clone(), name)
+    };
+    let first = node("node-1", 1).open_in_memory().unwrap();
+    let second = node("node-2", 2).free_space(move || Some(left.load(Ordering::SeqCst)));
+    let servers = [first.clone(), second.open_in_memory().unwrap()]
+        .map(|engine| spawn(engine, ServerOptions::default()).unwrap());
+    for server in &servers {
+        readyz_until(server, |answer| answer.status == 200);
+    }
+    free.store(0, Ordering::SeqCst);
+    let workspace = |number: u32| Workspace {
+        id: format!("ws-{number}"),
+        ..Workspace::default()
+    };
+    for number in 0..20 {
+        first.put_workspace(workspace(number)).unwrap();
+    }
+    let full = readyz_until(&servers[1], |answer| answer.status == 503);
+    assert!(full.body.starts_with("LowDisk: "), "{full:?}");
+    let codes = |first: &Engine| {
+        let nodes = first.cluster_status().unwrap().unwrap().nodes;
+        nodes
+            .into_iter()
+            .map(|node| node.unready.join(" "))
+            .collect::<Vec<_>>()
+    };
+    let wait_for = |expected: [&str; 2]| {
+        for _ in 0..PATIENCE.as_millis() / 20 {
+            if codes(&first) == expected {
+                return;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        unreachable!("{:?}", codes(&first))
+    };
+    wait_for(["", "LowDisk"]);
+    // Until it has tried to apply them.
+    sleep(Duration::from_secs(2));
+    let full = readyz_until(&servers[1], |answer| answer.status == 503);
+    assert!(!full.body.contains("LogUnavailable"), "{full:?}");
+    free.store(u64::MAX, Ordering::SeqCst);
+    readyz_until(&servers[1], |answer| answer.status == 200);
+    wait_for(["", ""]);
 }
 
 #[test]

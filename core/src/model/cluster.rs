@@ -58,4 +58,7 @@ pub struct NodeStatus {
     pub version: String,
     /// Why it applies nothing more.
     pub halted: Option<String>,
+    /// The codes of the conditions for which it is not ready, such as `LowDisk`: it refuses writes, or some of them.
+    #[serde(default)]
+    pub unready: Vec<String>,
 }

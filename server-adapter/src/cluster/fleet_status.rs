@@ -85,7 +85,7 @@ impl FleetStatus {
         known.all(|node| node.rules == first).then_some(first)
     }
 
-    /// `ok`, `joining`, `silent` or `halted`.
+    /// `ok`, `unready`, `joining`, `silent` or `halted`.
     #[must_use]
     pub fn state(&self, node: &NodeStatus) -> &'static str {
         if node.halted.is_some() {
@@ -94,6 +94,8 @@ impl FleetStatus {
             "joining"
         } else if self.seconds_silent(node) >= SILENT_SECONDS {
             "silent"
+        } else if !node.unready.is_empty() {
+            "unready"
         } else {
             "ok"
         }
@@ -140,7 +142,11 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Pr
     }
     let silent = seconds_silent(node, now);
     if silent < SILENT_SECONDS {
-        return None;
+        let codes = node.unready.join(", ");
+        let text = format!(
+            "{name} refuses writes, or some: {codes}. Its /readyz, and `deskfleet status` with its address, say why and what to do."
+        );
+        return (!codes.is_empty()).then(|| problem("NodesUnready", text));
     }
     let advice = format!(
         "start it again, or take it off the list with `deskfleet cluster forget {name}` if it is gone for good."
@@ -212,6 +218,7 @@ mod tests {
             rules: 2,
             version: "1.0.0".to_owned(),
             halted: None,
+            unready: Vec::new(),
         }
     }
 
@@ -278,15 +285,19 @@ mod tests {
         halted.halted = Some("a newer entry".to_owned());
         let mut old = node("n-4", "2026-11-22T08:00:59Z", 4);
         old.rules = 1;
+        let mut full = node("n-5", "2026-11-22T08:00:59Z", 5);
+        full.unready = vec!["LowDisk".to_owned(), "FilingFailed".to_owned()];
         let fleet = fleet(vec![
             node("n-1", "2026-11-22T08:01:00Z", 9),
             silent,
             halted,
             old,
+            full,
         ]);
         let starts = [
             "n-2 said nothing for 60 s",
             "n-3 applies nothing more: a newer entry.",
+            "n-5 refuses writes, or some: LowDisk, FilingFailed.",
             "n-1 and n-2 differ at entry 9",
             "Not all nodes know rules 2: upgrade n-4.",
         ];
@@ -300,7 +311,7 @@ mod tests {
             .iter()
             .map(|node| fleet.state(node))
             .collect();
-        assert_eq!(states, ["ok", "silent", "halted", "ok"]);
+        assert_eq!(states, ["ok", "silent", "halted", "ok", "unready"]);
         let conditions = fleet.conditions();
         let found = conditions.iter();
         let found: Vec<_> = found
@@ -309,6 +320,7 @@ mod tests {
         let expected = [
             ("NodesSilent", "n-2"),
             ("NodesHalted", "n-3"),
+            ("NodesUnready", "n-5"),
             ("NodesDiffer", "n-1 n-2"),
             ("RulesDiffer", "n-4"),
         ];

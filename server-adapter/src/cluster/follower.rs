@@ -1,11 +1,14 @@
 //! The thread that applies what other nodes append to the log.
 
+use std::error::Error;
 use std::io;
+use std::iter::successors;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-use deskfleet::{Engine, error_chain};
+use deskfleet::cluster::LogError;
+use deskfleet::{Engine, EngineError, error_chain};
 
 use super::fleet_status::FleetStatus;
 use crate::log::LogQueue;
@@ -34,12 +37,13 @@ pub(crate) fn start(engine: Engine, metrics: Metrics) -> io::Result<Background> 
 fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
     let say = |line: &str| LogQueue::stderr().line(line);
     let mut pause = PAUSES.0;
-    let (mut is_lost, mut has_halted) = (false, false);
+    let (mut is_lost, mut is_behind, mut has_halted) = (false, false, false);
     let mut asked_at: Option<Instant> = None;
     // The first call does not wait: until it returns the server is not ready.
     let mut patience = Duration::ZERO;
     while !is_stopping() {
         let round = catch_unwind(AssertUnwindSafe(|| engine.follow(patience)));
+        let mut is_of_log = true;
         let reason = match round {
             Ok(Ok(_)) => {
                 let position = engine.position().unwrap_or_default();
@@ -49,7 +53,12 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
                         "deskfleet: the log of the fleet is there again; this node goes on after entry {position}"
                     ));
                 }
-                (pause, is_lost, patience) = (PAUSES.0, false, PATIENCE);
+                if is_behind {
+                    say(&format!(
+                        "deskfleet: this node applies the log of the fleet again, up to entry {position} now"
+                    ));
+                }
+                (pause, is_lost, is_behind, patience) = (PAUSES.0, false, false, PATIENCE);
                 if asked_at.is_none_or(|at| at.elapsed() > OTHERS_EVERY) {
                     asked_at = Some(Instant::now());
                     // Without any report the log could not be asked, and nothing is known to be over.
@@ -61,11 +70,14 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
                 }
                 continue;
             }
-            Ok(Err(error)) => error_chain(&error),
+            Ok(Err(error)) => {
+                is_of_log = has_failed_in_log(&error);
+                error_chain(&error)
+            }
             // The panic hook has logged where.
             Err(_) => "a bug in the engine".to_owned(),
         };
-        metrics.follow_failed();
+        metrics.follow_failed(is_of_log);
         if engine.halted().is_some() {
             metrics.node_halted();
             if !has_halted {
@@ -78,13 +90,40 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
             park_timeout(PAUSES.1);
             continue;
         }
-        if !is_lost {
+        if !is_of_log {
+            if !is_behind {
+                say(&format!(
+                    "deskfleet: this node cannot apply the log of the fleet, and falls behind: {reason}"
+                ));
+            }
+            is_behind = true;
+        } else if !is_lost {
             say(&format!(
                 "deskfleet: the log of the fleet is lost, writes are refused until it is back: {reason}"
             ));
+            is_lost = true;
         }
-        is_lost = true;
         park_timeout(pause);
         pause = (pause * 2).min(PAUSES.1);
+    }
+}
+
+/// Whether the log is what failed, and not what this node does with its entries.
+fn has_failed_in_log(error: &EngineError) -> bool {
+    let mut causes = successors(error.source(), |&cause| cause.source());
+    causes.any(<dyn Error>::is::<LogError>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_of_the_store_is_none_of_the_log() {
+        let builder = Engine::builder().clock(std::time::SystemTime::now).seed(1);
+        let missing = builder.open("/missing/folder/store");
+        let error = missing.unwrap_err();
+        assert!(error.source().is_some(), "{error}");
+        assert!(!has_failed_in_log(&error));
     }
 }

@@ -177,10 +177,10 @@ impl Metrics {
         self.0.node.followed(position, last);
     }
 
-    /// Records that the log could not be read or applied.
+    /// Records that the log could not be read, or its entries not applied here.
     #[cfg(feature = "cluster")]
-    pub(crate) fn follow_failed(&self) {
-        self.0.node.follow_failed();
+    pub(crate) fn follow_failed(&self, is_of_log: bool) {
+        self.0.node.follow_failed(is_of_log);
     }
 
     /// Records that the node applies nothing more.

@@ -116,9 +116,11 @@ impl NodeCounters {
         });
     }
 
-    pub(super) fn follow_failed(&self) {
+    pub(super) fn follow_failed(&self, is_of_log: bool) {
         add(&self.follow_failures, 1);
-        self.tried(false);
+        if is_of_log {
+            self.tried(false);
+        }
     }
 
     pub(super) fn halted(&self) {
@@ -308,7 +310,7 @@ mod tests {
         counters.asked();
         let first = since();
         counters.asked();
-        counters.follow_failed();
+        counters.follow_failed(true);
         assert!(first.is_some() && since() == first);
         counters.heard();
         assert_eq!(since(), None);
@@ -345,15 +347,17 @@ mod tests {
             if is_append {
                 counters.appended(Duration::ZERO, false);
             } else {
-                counters.follow_failed();
+                counters.follow_failed(true);
             }
             assert!(has_failed());
             counters.followed(3, 3);
             assert!(!has_failed());
         }
-        counters.follow_failed();
+        counters.follow_failed(true);
         counters.appended(Duration::ZERO, true);
         assert!(!has_failed());
+        counters.follow_failed(false);
+        assert!(!has_failed(), "the log is not what failed");
     }
 
     #[test]

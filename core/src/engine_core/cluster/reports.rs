@@ -35,16 +35,20 @@ pub(super) struct Report {
     /// The process, in hexadecimal digits; empty in a report that does not name it.
     pub(super) process: String,
     pub(super) halted: Option<String>,
+    /// The codes of the conditions for which the node is not ready.
+    unready: Vec<String>,
 }
 
 impl Report {
-    /// Five words, then why the node applies nothing more, if so. The process is in the word of the version, because earlier
-    /// versions read a sixth word as that reason.
+    /// Five words, then why the node applies nothing more, if so. The process and the codes are in the word of the version, because
+    /// earlier versions read a sixth word as that reason.
     fn to_text(&self) -> String {
         let halted = self.halted.as_deref().unwrap_or_default();
         let (applied, durable, rules) = (self.applied, self.durable, self.rules);
+        let codes = self.unready.iter().map(|code| format!(",{code}"));
+        let codes: String = codes.collect();
         format!(
-            "{applied} {durable} {} {rules} {}+{} {halted}",
+            "{applied} {durable} {} {rules} {}+{}{codes} {halted}",
             self.chain, self.version, self.process
         )
     }
@@ -58,13 +62,16 @@ impl Report {
         let (chain, rules) = (word().to_owned(), word().parse().unwrap_or_default());
         let version = word();
         let (version, process) = version.rsplit_once('+').unwrap_or((version, ""));
+        let mut codes = process.split(',').map(str::to_owned);
+        let process = codes.next().unwrap_or_default();
         Self {
             applied,
             durable,
             chain,
             rules,
             version: version.to_owned(),
-            process: process.to_owned(),
+            process,
+            unready: codes.collect(),
             halted: Some(word().to_owned()).filter(|text| !text.is_empty()),
         }
     }
@@ -126,10 +133,16 @@ impl EngineCore {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: cluster.process.clone(),
             halted: cluster.check_running().err().map(|error| error.to_string()),
+            unready: self.unready_codes(),
         };
         let reported = self.exchange_reports(cluster, &report);
         cluster.note_report(reported);
         Ok(())
+    }
+
+    fn unready_codes(&self) -> Vec<String> {
+        let unready = self.unready().into_iter();
+        unready.map(|condition| condition.code).collect()
     }
 
     /// Returns when this node reported, by the log's clock.
@@ -197,6 +210,7 @@ impl EngineCore {
                 report.applied = applied.position;
                 report.chain = hex(&applied.chain);
                 report.halted = cluster.check_running().err().map(|error| error.to_string());
+                report.unready = self.unready_codes();
             }
             NodeStatus {
                 node: reported.node,
@@ -208,6 +222,7 @@ impl EngineCore {
                 rules: report.rules,
                 version: report.version,
                 halted: report.halted,
+                unready: report.unready,
             }
         });
         Ok(Some(ClusterStatus {
