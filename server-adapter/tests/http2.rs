@@ -1,7 +1,7 @@
 //! HTTP/2 in clear text: many requests at once on one connection, within the bounds of any connection.
 #![cfg(feature = "http2")]
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -196,6 +196,43 @@ fn http2_heads_and_bodies_have_the_limits_of_http1() {
         assert!(text(answer).await.contains("HeadersTooLarge"));
         // The connection stays usable.
         assert_eq!(connection.get("/livez").await.unwrap().status(), 200);
+    });
+}
+
+/// Clients such as curl and httpx lose the response where their stream is reset while they send.
+#[test]
+fn stream_is_not_reset_while_the_client_sends_a_body_that_was_refused() {
+    let server = server(ServerOptions::default());
+    run(async {
+        let mut connection = connect(server.addr()).await;
+        for (method, path, status) in [
+            (Method::POST, "/api/Stats/Post", 413),
+            (Method::PUT, "/operator/workspaces/ws-1", 401),
+            (Method::POST, "/operator/telemetry", 401),
+            (Method::POST, "/operator/backups", 413),
+            (Method::POST, "/nowhere", 404),
+            (Method::GET, "/livez", 200),
+        ] {
+            let asked = request(method, path);
+            let sent = connection.requests.send_request(asked, false).unwrap();
+            let (response, mut body) = sent;
+            let sending = async {
+                for _ in 0..200 {
+                    body.reserve_capacity(16 * 1024);
+                    while body.capacity() == 0 {
+                        let granted = poll_fn(|context| body.poll_capacity(context)).await;
+                        granted
+                            .unwrap_or_else(|| panic!("{path}: the stream is reset"))
+                            .unwrap();
+                    }
+                    let piece = Bytes::from(vec![b' '; body.capacity().min(16 * 1024)]);
+                    body.send_data(piece, false).unwrap();
+                }
+                body.send_data(Bytes::new(), true).unwrap();
+            };
+            let (response, ()) = tokio::join!(response, sending);
+            assert_eq!(response.unwrap().status(), status, "{path}");
+        }
     });
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::Exchange;
 use deskfleet::routes::{RequestBody, Route};
-use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT};
+use http::{HeaderMap, Version};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::task::yield_now;
@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use super::gzip::{Fault, Gunzip};
 use crate::connection::progress::Progress;
 use crate::limits::budget::{NoRoom, Share, needs_no_room};
+use crate::state::ServerState;
 
 /// The content codings that are decoded, as in `Accept-Encoding`.
 pub(crate) const CODINGS: &str = "gzip, identity";
@@ -36,6 +37,33 @@ const RATIO_MAX: usize = 200;
 const RATIO_FREE_BYTES: usize = 1024 * 1024;
 /// Gzip above [`RATIO_MAX`].
 const BOMB: Fault = Fault::Broken("The gzip body decodes to more than 200 times its length.");
+
+/// How long, and how many bytes, of a body that nobody needs are read.
+const DISCARDED_TIME_MAX: Duration = Duration::from_secs(10);
+const DISCARDED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Reads what a client still sends of a body that is not needed. Over HTTP/2 the stream is reset when its body is dropped, and clients that
+/// still send, such as curl and httpx, then lose the response; over HTTP/1.1 the connection looks after that as it closes.
+pub(crate) fn discard(shared: &ServerState, version: Version, mut body: Incoming) {
+    if version != Version::HTTP_2 || body.is_end_stream() {
+        return;
+    }
+    let mut draining = shared.draining.subscribe();
+    tokio::spawn(async move {
+        let rest = async {
+            let mut bytes = 0;
+            while bytes < DISCARDED_BYTES_MAX
+                && let Some(Ok(frame)) = body.frame().await
+            {
+                bytes += frame.data_ref().map_or(0, Bytes::len);
+            }
+        };
+        tokio::select! {
+            _ = timeout(DISCARDED_TIME_MAX, rest) => {}
+            _ = draining.wait_for(|draining| *draining) => {}
+        }
+    });
+}
 
 /// Why a body could not be read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,7 +40,7 @@ use crate::response::event_body::EventBody;
 use crate::services;
 use crate::state::Live;
 use admission::refuse_head;
-use body::{Arrived, Unread};
+use body::{Arrived, Unread, discard};
 use context::{RequestContext, held_until_sent, make_room_for_report};
 use cors::{is_preflight, preflight};
 use operation::{Operation, Own, OwnRoute};
@@ -88,6 +88,7 @@ pub(crate) fn respond(
             leave_body(progress, &request, &mut refused);
             let route = || shared.engine.route(request.method(), request.uri().path());
             handled.operation = own.map_or_else(|| route().into(), Operation::Own);
+            discard(shared, asked.version, request.into_body());
             refused
         } else if origin.is_some() && is_preflight(&request) {
             handled.operation = Operation::Preflight;
@@ -101,7 +102,12 @@ pub(crate) fn respond(
                     handled.with_key(key.as_ref());
                     response
                 }
-                Own::Page(page) => Box::pin(pages::respond(context, row, page, request)).await,
+                Own::Page(page) => {
+                    let (head, body) = request.into_parts();
+                    discard(shared, asked.version, body);
+                    let request = Request::from_parts(head, ());
+                    Box::pin(pages::respond(context, row, page, request)).await
+                }
             }
         } else {
             let attempt = KeyAttempt::from_request(shared, progress, &request);
@@ -257,6 +263,7 @@ fn through_engine<'r>(
         };
         let mut response = response.unwrap_or_else(|refused| context.refuse(refused));
         drop(held);
+        discard(context.shared, context.asked.version, body);
         if closes {
             refusal::close(&mut response, context.asked.version);
         }

@@ -7,10 +7,9 @@ use deskfleet::Code;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 
-use super::body::in_time;
+use super::body::{discard, in_time};
+use super::context::RequestContext;
 use super::refusal::{self, Refused};
-use crate::connection::progress::Progress;
-use crate::options::ServerOptions;
 
 /// Most bytes of a body.
 const BYTES_MAX: usize = 1024;
@@ -21,17 +20,23 @@ const TOO_LARGE: Refused = (Code::PayloadTooLarge, "The body has at most 1024 by
 
 /// The whole body. If it is refused, input is left unread.
 pub(crate) async fn receive(
-    options: &ServerOptions,
-    progress: &Progress,
-    body: Incoming,
+    context: RequestContext<'_>,
+    mut body: Incoming,
 ) -> Result<Bytes, Refused> {
+    let RequestContext {
+        options, progress, ..
+    } = context;
     let time_max = options.body_timeout.min(TIME_MAX);
     let _receiving = progress.receiving();
-    let collected = match in_time(time_max, Limited::new(body, BYTES_MAX).collect()).await {
+    let collected = match in_time(time_max, Limited::new(&mut body, BYTES_MAX).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
         Ok(Err(_)) => Err(refusal::BROKEN),
         Err(_) => Err(refusal::LATE),
     };
-    collected.inspect_err(|_| progress.cut())
+    if collected.is_err() {
+        progress.cut();
+        discard(context.shared, context.asked.version, body);
+    }
+    collected
 }

@@ -83,7 +83,7 @@ pub(crate) async fn respond(
     };
     let (head, body) = request.into_parts();
     let mut key = None;
-    let done = match small_body::receive(options, progress, body).await {
+    let done = match small_body::receive(context, body).await {
         Err(refused) => Err(Refusal::Own(refused)),
         Ok(_) if !row.takes(&head.method) => Err(Refusal::Own((Code::MethodNotAllowed, ""))),
         Ok(body) => serve(context, row, service, &head, &body, &mut key).await,
