@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
 use crate::model::ClusterStatus;
+use crate::timestamp::Timestamp;
 
 use super::Engine;
 
@@ -52,6 +53,13 @@ impl Engine {
     #[must_use]
     pub fn position(&self) -> Option<u64> {
         Some(self.core().cluster()?.position())
+    }
+
+    /// When the last entry that is applied here was appended, by the clock of the log; `None` without a log, and before the first entry.
+    #[must_use]
+    pub fn applied_at(&self) -> Option<Timestamp> {
+        let cluster = self.core().cluster()?;
+        (cluster.position() > 0).then(|| cluster.applied_time())
     }
 
     /// The last position of the log that this node has heard of; [`Self::follow`] asks once a second. `None` without a log.

@@ -5,10 +5,10 @@ use std::io;
 use std::iter::successors;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::park_timeout;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use deskfleet::cluster::LogError;
-use deskfleet::{Engine, EngineError, error_chain};
+use deskfleet::{Engine, EngineError, Timestamp, error_chain};
 
 use super::fleet_status::FleetStatus;
 use crate::log::LogQueue;
@@ -28,7 +28,14 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 ///
 /// When the operating system gives no thread.
 pub(crate) fn start(engine: Engine, metrics: Metrics) -> io::Result<Background> {
-    metrics.node_begun(engine.position().unwrap_or_default());
+    // The clocks of this machine and of the log may differ.
+    let age = engine
+        .applied_at()
+        .map(|at| Timestamp::from(SystemTime::now()).duration_since(at));
+    metrics.node_begun(
+        engine.position().unwrap_or_default(),
+        age.unwrap_or_default(),
+    );
     Background::start("deskfleet-follower", move |is_stopping| {
         follow(&engine, &metrics, is_stopping);
     })
@@ -120,7 +127,7 @@ mod tests {
 
     #[test]
     fn failure_of_the_store_is_none_of_the_log() {
-        let builder = Engine::builder().clock(std::time::SystemTime::now).seed(1);
+        let builder = Engine::builder().clock(SystemTime::now).seed(1);
         let missing = builder.open("/missing/folder/store");
         let error = missing.unwrap_err();
         assert!(error.source().is_some(), "{error}");

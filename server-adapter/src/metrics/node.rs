@@ -41,6 +41,8 @@ struct Progress {
     is_reached: bool,
     /// When the log was read last, or the start.
     followed_at: Instant,
+    /// The age of what the node had at the start; zero once the log was read.
+    age_at_start: Duration,
     /// Since when entries are known that are not applied.
     behind_since: Option<Instant>,
     /// When the first call of the log was made to which, and since which, there was no response.
@@ -71,13 +73,14 @@ pub(crate) struct Standing {
 }
 
 impl NodeCounters {
-    /// Sets that the node is at `position` and begins to follow the log.
-    pub(super) fn begun(&self, position: u64) {
+    /// Sets that the node is at `position`, with an entry of that age, and begins to follow the log.
+    pub(super) fn begun(&self, position: u64, age: Duration) {
         *lock(&self.progress) = Some(Progress {
             position,
             last: position,
             is_reached: false,
             followed_at: Instant::now(),
+            age_at_start: age,
             behind_since: None,
             silent_since: None,
             has_failed: false,
@@ -109,6 +112,7 @@ impl NodeCounters {
             last,
             is_reached: true,
             followed_at: now,
+            age_at_start: Duration::ZERO,
             behind_since: (position < last).then(|| before.unwrap_or(now)),
             silent_since: None,
             has_failed: false,
@@ -254,7 +258,7 @@ impl Progress {
         Standing {
             position: self.position,
             last: self.last,
-            lag: behind.or(unread).unwrap_or_default(),
+            lag: self.age_at_start + behind.or(unread).unwrap_or_default(),
             silence: self
                 .silent_since
                 .map_or(Duration::ZERO, |at| now.saturating_duration_since(at)),
@@ -278,6 +282,7 @@ mod tests {
             last: 7,
             is_reached: true,
             followed_at: begun,
+            age_at_start: Duration::ZERO,
             behind_since: None,
             silent_since: None,
             has_failed: false,
@@ -292,11 +297,13 @@ mod tests {
             ..progress
         };
         assert_eq!(behind.standing(after(5)).lag, Duration::from_secs(5));
+        // What it had at the start may be old, and it does not know how much it lacks.
         let unreached = Progress {
             is_reached: false,
+            age_at_start: Duration::from_secs(7200),
             ..progress
         };
-        assert_eq!(unreached.standing(after(1)).lag, Duration::from_secs(1));
+        assert_eq!(unreached.standing(after(1)).lag, Duration::from_secs(7201));
     }
 
     #[test]
@@ -304,7 +311,7 @@ mod tests {
         let counters = NodeCounters::default();
         // Before it is a node.
         counters.asked();
-        counters.begun(3);
+        counters.begun(3, Duration::ZERO);
         let since = || lock(&counters.progress).unwrap().silent_since;
         assert_eq!(since(), None);
         counters.asked();
@@ -340,7 +347,7 @@ mod tests {
         let counters = NodeCounters::default();
         // Before it is a node.
         counters.appended(Duration::ZERO, false);
-        counters.begun(3);
+        counters.begun(3, Duration::ZERO);
         let has_failed = || counters.standing().unwrap().has_failed;
         assert!(!has_failed());
         for is_append in [true, false] {
@@ -364,7 +371,7 @@ mod tests {
     fn node_behind_is_so_since_it_first_heard_of_an_entry() {
         let counters = NodeCounters::default();
         assert_eq!(counters.standing(), None);
-        counters.begun(3);
+        counters.begun(3, Duration::ZERO);
         assert!(!counters.standing().unwrap().is_reached);
         counters.followed(3, 5);
         let since = |counters: &NodeCounters| lock(&counters.progress).unwrap().behind_since;
