@@ -11,9 +11,7 @@ use deskfleet::EngineError;
 use deskfleet::{Condition, Engine, Unattended};
 use http::HeaderMap;
 use hyper::server::conn::http1;
-#[cfg(feature = "cluster")]
-use tokio::sync::Semaphore;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 #[cfg(feature = "cluster")]
 use crate::cluster::FleetStatus;
@@ -52,6 +50,8 @@ const STREAMS_PER_CONNECTION: usize = 8;
 const STREAMS_MAX: usize = 4096;
 /// See [`STREAMS_MAX`].
 const STREAMS_PART: usize = 8;
+/// Bodies of HTTP/2 that nobody needs and that are read all the same, at once.
+const DISCARDED_BODIES_MAX: usize = 64;
 /// The greatest age of a list of the nodes; each node reports once a second.
 #[cfg(feature = "cluster")]
 const FLEET_AGE_MAX: Duration = Duration::from_secs(1);
@@ -115,6 +115,7 @@ pub(crate) struct ServerState {
     proxied: bool,
     pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) event_streams: EventStreams,
+    pub(crate) discarded_bodies: Arc<Semaphore>,
     /// One request at a time asks the log, because that takes seconds when the log is gone.
     #[cfg(feature = "cluster")]
     pub(crate) fleet: Scraped<Result<Option<FleetStatus>, EngineError>>,
@@ -184,6 +185,7 @@ impl ServerState {
             #[cfg(feature = "console")]
             sign_in_codes: Arc::default(),
             event_streams: EventStreams::new(options.event_streams_max),
+            discarded_bodies: Arc::new(Semaphore::new(DISCARDED_BODIES_MAX)),
             #[cfg(feature = "cluster")]
             position_waiters: Arc::new(Semaphore::new(POSITION_WAITERS_MAX)),
             #[cfg(feature = "cluster")]

@@ -2,12 +2,14 @@
 //! respond.
 #![cfg(feature = "cluster")]
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{park, sleep, spawn as spawn_thread};
 use std::time::{Duration, SystemTime};
 
 use crate::client::{Answer, Client};
+use deskfleet::backends::{MemoryBackend, StorageBackend};
 use deskfleet::{
     Engine, Severity, Workspace,
     cluster::{
@@ -200,58 +202,107 @@ fn conditions_of_a_node_have_its_log_and_the_other_nodes() {
     worst("NodesHalted");
 }
 
+/// A disk in memory that may be full. Clones are the same.
+#[derive(Debug, Clone)]
+struct SmallDisk {
+    kept: Arc<MemoryBackend>,
+    is_full: Arc<AtomicBool>,
+}
+
+impl SmallDisk {
+    fn room(&self) -> io::Result<()> {
+        let is_full = self.is_full.load(Ordering::SeqCst);
+        (!is_full)
+            .then_some(())
+            .ok_or_else(|| io::ErrorKind::StorageFull.into())
+    }
+}
+
+impl StorageBackend for SmallDisk {
+    fn len(&self) -> io::Result<u64> {
+        self.kept.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.kept.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.room().and_then(|()| self.kept.set_len(len))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.room().and_then(|()| self.kept.sync_data())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.room().and_then(|()| self.kept.write(offset, data))
+    }
+}
+
 #[test]
 fn node_with_a_full_disk_says_so_and_not_that_the_log_is_lost() {
     let log = FaultyLog::new();
-    let free = Arc::new(AtomicU64::new(u64::MAX));
-    let left = Arc::clone(&free);
+    let disk = SmallDisk {
+        kept: Arc::default(),
+        is_full: Arc::default(),
+    };
     let node = |name: &str, seed| {
-        Engine::builder()
-            .clock(SystemTime::now)
-            .seed(seed)
-            .log(log.clone(), name)
+        let builder = Engine::builder().clock(SystemTime::now).seed(seed);
+        builder.log(log.clone(), name)
     };
     let first = node("node-1", 1).open_in_memory().unwrap();
-    let second = node("node-2", 2).free_space(move || Some(left.load(Ordering::SeqCst)));
-    let servers = [first.clone(), second.open_in_memory().unwrap()]
-        .map(|engine| spawn(engine, ServerOptions::default()).unwrap());
+    let is_full = Arc::clone(&disk.is_full);
+    let free = move || Some(u64::from(!is_full.load(Ordering::SeqCst)) << 40);
+    let second = node("node-2", 2).free_space(free);
+    let second = second.open_backend(disk.clone()).unwrap();
+    let servers =
+        [first.clone(), second].map(|engine| spawn(engine, ServerOptions::default()).unwrap());
     for server in &servers {
         readyz_until(server, |answer| answer.status == 200);
     }
-    free.store(0, Ordering::SeqCst);
-    let workspace = |number: u32| Workspace {
-        id: format!("ws-{number}"),
-        ..Workspace::default()
+    disk.is_full.store(true, Ordering::SeqCst);
+    let put = |number: u32| {
+        let id = format!("ws-{number}");
+        let workspace = Workspace {
+            id,
+            ..Workspace::default()
+        };
+        first.put_workspace(workspace).unwrap();
     };
-    for number in 0..20 {
-        first.put_workspace(workspace(number)).unwrap();
-    }
+    (0..20).for_each(put);
+    let mut client = Client::connect(servers[1].addr());
+    let mut failures = || {
+        let metrics = client.ask("GET", "/metrics", "").body;
+        let name = "\ndeskfleet_log_follow_failures_total ";
+        let (_, value) = metrics.split_once(name).unwrap();
+        value.lines().next().unwrap().parse::<u64>().unwrap()
+    };
+    let wait_for = |is_so: &mut dyn FnMut() -> bool| {
+        let mut rounds = 0..PATIENCE.as_millis() / 20;
+        while !is_so() {
+            assert!(rounds.next().is_some(), "it does not happen");
+            sleep(Duration::from_millis(20));
+        }
+    };
+    wait_for(&mut || failures() > 0);
     let full = readyz_until(&servers[1], |answer| answer.status == 503);
     assert!(full.body.starts_with("LowDisk: "), "{full:?}");
-    let codes = |first: &Engine| {
+    assert!(!full.body.contains("LogUnavailable"), "{full:?}");
+    // It reports on, so that nobody takes it for one that is gone.
+    let report = || {
         let nodes = first.cluster_status().unwrap().unwrap().nodes;
         nodes
             .into_iter()
-            .map(|node| node.unready.join(" "))
-            .collect::<Vec<_>>()
+            .find(|node| node.node == "node-2")
+            .unwrap()
     };
-    let wait_for = |expected: [&str; 2]| {
-        for _ in 0..PATIENCE.as_millis() / 20 {
-            if codes(&first) == expected {
-                return;
-            }
-            sleep(Duration::from_millis(20));
-        }
-        unreachable!("{:?}", codes(&first))
-    };
-    wait_for(["", "LowDisk"]);
-    // Until it has tried to apply them.
-    sleep(Duration::from_secs(2));
-    let full = readyz_until(&servers[1], |answer| answer.status == 503);
-    assert!(!full.body.contains("LogUnavailable"), "{full:?}");
-    free.store(u64::MAX, Ordering::SeqCst);
+    wait_for(&mut || report().unready == ["LowDisk"]);
+    let at = report().reported_at;
+    wait_for(&mut || report().reported_at > at);
+    disk.is_full.store(false, Ordering::SeqCst);
     readyz_until(&servers[1], |answer| answer.status == 200);
-    wait_for(["", ""]);
+    wait_for(&mut || report().unready.is_empty() && report().lag == 0);
 }
 
 #[test]

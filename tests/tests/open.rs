@@ -232,7 +232,6 @@ fn path_of_a_folder_or_in_no_folder_is_an_error() {
     );
 }
 
-/// A backup made while records arrive is a normal store.
 #[test]
 fn engine_in_memory_is_refused_with_the_documented_kinds() {
     let builder = || Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
@@ -246,6 +245,7 @@ fn engine_in_memory_is_refused_with_the_documented_kinds() {
     }
 }
 
+/// A backup made while records arrive is a normal store.
 #[test]
 fn backup_opens_with_the_data_of_the_store() {
     let (folder, path) = new_store_path();

@@ -74,7 +74,7 @@ impl Address {
     pub(super) fn new(url: &str, options: &NatsOptions) -> Result<Self, LogError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let requires_tls = match scheme {
-            "nats" => options.ca.is_some(),
+            "nats" => options.ca.is_some() || options.identity.is_some(),
             "tls" => true,
             _ => return Err(unusable("it begins with nats:// or tls://")),
         };
@@ -171,9 +171,11 @@ fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectO
         read_file(ca)?;
         connect = connect.add_root_certificates(ca.clone());
     }
-    if let Some(Identity { certificate, key }) = &options.identity {
-        read_file(certificate)?;
-        read_file(key)?;
+    if let Some(identity) = &options.identity {
+        // NATS reads them at each connect; files that cannot be used are refused now.
+        client_config(options.ca.as_deref(), Some(identity))
+            .map_err(|error| unusable(error.to_string()))?;
+        let Identity { certificate, key } = identity;
         connect = connect.add_client_certificate(certificate.clone(), key.clone());
     }
     let Some(path) = &options.credentials else {

@@ -90,9 +90,15 @@ impl Address {
             Verification::new(parts.ssl_mode, options.ca.is_some()).ok_or_else(|| {
                 unusable("sslmode is disable, prefer, require, verify-ca or verify-full")
             })?;
+        let has_identity = options.identity.is_some();
         config.ssl_mode(match (parts.ssl_mode, verification) {
+            (Some("disable"), _) if has_identity || options.ca.is_some() => {
+                return Err(unusable(
+                    "sslmode=disable has no TLS, and no use for --log-ca and --log-cert",
+                ));
+            }
             (Some("disable"), _) => SslMode::Disable,
-            (None | Some("prefer"), Verification::None) => SslMode::Prefer,
+            (None | Some("prefer"), Verification::None) if !has_identity => SslMode::Prefer,
             _ => SslMode::Require,
         });
         Ok(Self {
@@ -145,12 +151,12 @@ impl<'a> Parts<'a> {
                         "in place of sslrootcert give the file with --log-ca",
                     ));
                 }
-                // The primary is searched for whatever it says.
                 Some(("sslcert" | "sslkey", _)) => {
                     return Err(unusable(
                         "in place of sslcert and sslkey give the files with --log-cert and --log-key",
                     ));
                 }
+                // The primary is searched for whatever it says.
                 Some(("target_session_attrs", "any" | "read-write" | "primary")) => {}
                 Some(("target_session_attrs", _)) => {
                     return Err(unusable(

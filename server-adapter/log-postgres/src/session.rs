@@ -299,7 +299,9 @@ fn refused(error: &Error) -> String {
         "3D000" => "there is no such database",
         "57P03" => "it is starting up or shutting down",
         "53300" => "it has too many connections",
-        code if code.starts_with("28") => "it does not accept the user or the password",
+        code if code.starts_with("28") => {
+            "it does not accept the user or the password, or asks for a certificate (--log-cert)"
+        }
         _ => "it refuses the connection",
     };
     format!("{reason} (SQLSTATE {code})")

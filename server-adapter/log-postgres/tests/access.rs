@@ -217,9 +217,21 @@ fn server_that_asks_for_a_certificate_gets_it() {
     for identity in [None, Some(&other)] {
         refusal(&url, &with(identity));
     }
+    let (kind, message) = refusal(&format!("{url}?sslmode=disable"), &with(Some(&own)));
+    assert_eq!(kind, LogErrorKind::Unsafe);
+    assert!(message.contains("--log-cert"), "{message}");
+    // Without a mode it means TLS too: a server that has none gets no certificate and no entry.
+    let without_ca = |identity| PostgresOptions {
+        ca: None,
+        ..with(Some(identity))
+    };
+    assert!(deskfleet_log_postgres::open(&url, &without_ca(&own)).is_ok());
     let swapped = [own[1].clone(), own[0].clone()];
     let (_, message) = refusal(&url, &with(Some(&swapped)));
     assert!(message.contains("holds no certificate"), "{message}");
+    postgres.set("ssl", "off");
+    let (_, message) = refusal(&url, &without_ca(&own));
+    assert!(message.contains("TLS"), "{message}");
 }
 
 /// The setting may change long after a node has started.

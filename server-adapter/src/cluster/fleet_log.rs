@@ -11,7 +11,7 @@ use deskfleet::cluster::{
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
 use deskfleet_client::tls::Identity;
 
-use crate::locks::try_lock;
+use crate::locks::{lock, try_lock};
 use crate::metrics::Metrics;
 
 /// The options beside the URL of a log.
@@ -40,6 +40,8 @@ struct Inner {
     connected: OnceLock<Box<dyn Log>>,
     /// Locked while connecting.
     connecting: Mutex<()>,
+    /// The entry that was appended last, if it may be in the log.
+    undecided: Mutex<Option<EntryId>>,
 }
 
 impl FleetLog {
@@ -60,6 +62,7 @@ impl FleetLog {
             warned: Box::new(warned),
             connected: OnceLock::new(),
             connecting: Mutex::default(),
+            undecided: Mutex::default(),
         }));
         match log.0.connected() {
             Err(error) if error.kind == LogErrorKind::Unsafe => Err(error),
@@ -145,16 +148,23 @@ impl FleetLog {
 }
 
 impl Log for FleetLog {
-    /// Refused at once while the log does not respond to the thread that follows it: a call would hold up all writes for as long as it takes.
+    /// Refused at once while the log is silent: a call would hold up all writes for as long as it takes. An entry that may be in the log already
+    /// is appended again all the same.
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
+        let mut undecided = lock(&self.0.undecided);
+        let is_again = undecided.take() == Some(id);
+        drop(undecided);
         let standing = self.0.metrics.standing();
-        if standing.is_some_and(|standing| standing.refuses_writes()) {
+        if !is_again && standing.is_some_and(|standing| standing.refuses_writes()) {
             let message = "the log has not responded for more than a second";
             return Err(LogError::new(LogErrorKind::Unavailable, message));
         }
         let begun = Instant::now();
         let appended = self.call(|log| log.append(id, body));
         self.0.metrics.appended(begun.elapsed(), appended.is_ok());
+        if matches!(&appended, Err(error) if error.kind == LogErrorKind::Unknown) {
+            *lock(&self.0.undecided) = Some(id);
+        }
         appended
     }
 
@@ -181,8 +191,9 @@ impl Log for FleetLog {
         self.call(|log| log.bounds(seen))
     }
 
+    /// It may take minutes, in which the log does respond.
     fn trim(&self, below: u64) -> Result<(), LogError> {
-        self.call(|log| log.trim(below))
+        self.0.connected()?.trim(below)
     }
 
     fn report(&self, node: &str, report: &str) -> Result<(), LogError> {

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// Seconds without a report after which a node counts as silent; it reports once a second.
 const SILENT_SECONDS: u64 = 60;
 
+/// The code of nodes that are not ready.
+const UNREADY: &str = "NodesUnready";
+
 /// The fleet as one of its nodes sees it, with its problems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -55,6 +58,9 @@ impl FleetStatus {
         let now = newest_report(&self.status.nodes).unwrap_or(Timestamp::UNIX_EPOCH);
         let mut all: Vec<Condition> = Vec::new();
         for Problem { code, nodes, text } in found(&self.status) {
+            if code == UNREADY && nodes.contains(&self.status.node) {
+                continue;
+            }
             if let Some(known) = all.iter_mut().find(|known| known.code == code) {
                 known.count = known.count.map(|count| count + nodes.len() as u64);
                 known.subjects.extend(nodes);
@@ -146,7 +152,7 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Pr
         let text = format!(
             "{name} refuses writes, or some: {codes}. Its /readyz, and `deskfleet status` with its address, say why and what to do."
         );
-        return (!codes.is_empty()).then(|| problem("NodesUnready", text));
+        return (!codes.is_empty()).then(|| problem(UNREADY, text));
     }
     let advice = format!(
         "start it again, or take it off the list with `deskfleet cluster forget {name}` if it is gone for good."

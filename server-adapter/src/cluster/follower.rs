@@ -8,7 +8,7 @@ use std::thread::park_timeout;
 use std::time::{Duration, Instant, SystemTime};
 
 use deskfleet::cluster::LogError;
-use deskfleet::{Engine, EngineError, Timestamp, error_chain};
+use deskfleet::{Engine, EngineError, error_chain};
 
 use super::fleet_status::FleetStatus;
 use crate::log::LogQueue;
@@ -28,14 +28,10 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 ///
 /// When the operating system gives no thread.
 pub(crate) fn start(engine: Engine, metrics: Metrics) -> io::Result<Background> {
-    // The clocks of this machine and of the log may differ.
-    let age = engine
+    let at = engine
         .applied_at()
-        .map(|at| Timestamp::from(SystemTime::now()).duration_since(at));
-    metrics.node_begun(
-        engine.position().unwrap_or_default(),
-        age.unwrap_or_default(),
-    );
+        .map_or_else(SystemTime::now, SystemTime::from);
+    metrics.node_begun(engine.position().unwrap_or_default(), at);
     Background::start("deskfleet-follower", move |is_stopping| {
         follow(&engine, &metrics, is_stopping);
     })
@@ -50,7 +46,7 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
     let mut patience = Duration::ZERO;
     while !is_stopping() {
         let round = catch_unwind(AssertUnwindSafe(|| engine.follow(patience)));
-        let mut is_of_log = true;
+        let mut is_of_log = false;
         let reason = match round {
             Ok(Ok(_)) => {
                 let position = engine.position().unwrap_or_default();

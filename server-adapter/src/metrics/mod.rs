@@ -153,10 +153,10 @@ impl Metrics {
         add(&self.0.maintenance_failures, 1);
     }
 
-    /// Sets that the server is a node at `position` of the log, with an entry of that age, and begins to follow it.
+    /// Sets that the server is a node at `position` of the log, whose entry was appended at `at`, and begins to follow it.
     #[cfg(feature = "cluster")]
-    pub(crate) fn node_begun(&self, position: u64, age: Duration) {
-        self.0.node.begun(position, age);
+    pub(crate) fn node_begun(&self, position: u64, at: SystemTime) {
+        self.0.node.begun(position, at);
     }
 
     /// Records that a call of the log is made.

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use deskfleet::{Condition, Severity, Timestamp};
 
@@ -16,9 +16,11 @@ use super::histogram::Histogram;
 const ROUND_MAX: Duration = Duration::from_secs(2);
 /// The silence of the log after which a node refuses writes, instead of holding each of them up until its call has failed.
 const WRITES_WAIT_MAX: Duration = Duration::from_secs(1);
+/// The same while it catches up: its calls return many entries.
+const CATCHING_UP_MAX: Duration = Duration::from_secs(5);
 /// The silence of the log after which a node is not ready.
 const SILENCE_MAX: Duration = Duration::from_secs(2);
-/// The lag above which a node is not ready although the log responds: it applies a long tail.
+/// The lag above which a node is not ready although no call is without a response: it applies a long tail, or nobody follows the log.
 const LAG_MAX: Duration = Duration::from_secs(10);
 
 /// The counters of a node; a server without a log has none.
@@ -39,12 +41,9 @@ struct Progress {
     last: u64,
     /// Whether the log was ever read.
     is_reached: bool,
-    /// When the log was read last, or the start.
-    followed_at: Instant,
-    /// The age of what the node had at the start; zero once the log was read.
-    age_at_start: Duration,
-    /// Since when entries are known that are not applied.
-    behind_since: Option<Instant>,
+    /// When the node had all of the log last. Both clocks, because the first stands still while the machine sleeps; at the start the second is
+    /// the time of its last entry.
+    complete_at: (Instant, SystemTime),
     /// When the first call of the log was made to which, and since which, there was no response.
     silent_since: Option<Instant>,
     /// Whether the last call of the log failed.
@@ -68,20 +67,16 @@ pub(crate) struct Standing {
     pub(crate) has_failed: bool,
     /// Whether the log was read since the start.
     pub(crate) is_reached: bool,
-    /// Whether the node applies nothing more.
-    pub(crate) is_halted: bool,
 }
 
 impl NodeCounters {
-    /// Sets that the node is at `position`, with an entry of that age, and begins to follow the log.
-    pub(super) fn begun(&self, position: u64, age: Duration) {
+    /// Sets that the node is at `position`, whose entry was appended at `at`, and begins to follow the log.
+    pub(super) fn begun(&self, position: u64, at: SystemTime) {
         *lock(&self.progress) = Some(Progress {
             position,
             last: position,
             is_reached: false,
-            followed_at: Instant::now(),
-            age_at_start: age,
-            behind_since: None,
+            complete_at: (Instant::now(), at),
             silent_since: None,
             has_failed: false,
             is_halted: false,
@@ -99,21 +94,21 @@ impl NodeCounters {
     pub(super) fn heard(&self) {
         if let Some(progress) = &mut *lock(&self.progress) {
             progress.silent_since = None;
+            progress.has_failed = false;
         }
     }
 
     /// Records a read of the log.
     pub(super) fn followed(&self, position: u64, last: u64) {
-        let now = Instant::now();
+        let now = (Instant::now(), SystemTime::now());
         let mut progress = lock(&self.progress);
-        let before = progress.and_then(|progress| progress.behind_since);
+        let before = progress.map_or(now, |progress| progress.complete_at);
         *progress = Some(Progress {
             position,
             last,
             is_reached: true,
-            followed_at: now,
-            age_at_start: Duration::ZERO,
-            behind_since: (position < last).then(|| before.unwrap_or(now)),
+            // Until the tail is applied the node is as old as before it.
+            complete_at: if position < last { before } else { now },
             silent_since: None,
             has_failed: false,
             is_halted: false,
@@ -147,7 +142,7 @@ impl NodeCounters {
     /// Why the node is not ready, if the log is the reason.
     pub(super) fn log_condition(&self, now: Timestamp) -> Option<Condition> {
         let progress = (*lock(&self.progress)).filter(|progress| !progress.is_halted)?;
-        let standing = progress.standing(Instant::now());
+        let standing = progress.standing(Instant::now(), SystemTime::now());
         let (code, text) = standing.problem()?;
         Some(Condition::new(code, Severity::Critical, text, now))
     }
@@ -169,7 +164,7 @@ impl NodeCounters {
     /// `None` in a server without a log.
     pub(super) fn standing(&self) -> Option<Standing> {
         let progress = (*lock(&self.progress))?;
-        Some(progress.standing(Instant::now()))
+        Some(progress.standing(Instant::now(), SystemTime::now()))
     }
 
     pub(super) fn write(&self, text: &mut Exposition) {
@@ -220,9 +215,15 @@ impl Standing {
         )
     }
 
-    /// Whether the log is silent for so long that writes are refused.
+    /// Whether the log is silent for so long that writes are refused. A node that catches up makes long calls.
     pub(crate) fn refuses_writes(&self) -> bool {
-        self.silence > WRITES_WAIT_MAX
+        let is_behind = self.position < self.last;
+        self.silence
+            > if is_behind {
+                CATCHING_UP_MAX
+            } else {
+                WRITES_WAIT_MAX
+            }
     }
 
     /// The code and the text of the reason for which the node is not ready, if there is one.
@@ -234,11 +235,14 @@ impl Standing {
             unavailable(
                 "the log could not be used when that was tried last; writes are refused until it is back",
             )
-        } else if self.silence > SILENCE_MAX {
+        } else if self.silence > SILENCE_MAX && self.refuses_writes() {
             let seconds = self.silence.as_secs();
             unavailable(&format!(
                 "the log has not responded for {seconds} s; writes are refused"
             ))
+        } else if self.lag > LAG_MAX && self.position >= self.last {
+            let seconds = self.lag.as_secs();
+            unavailable(&format!("the log was not read for {seconds} s"))
         } else if self.lag > LAG_MAX {
             let text = format!("this node is {}; it catches up by itself", self.behind());
             Some(("LogBehind", text))
@@ -249,22 +253,19 @@ impl Standing {
 }
 
 impl Progress {
-    fn standing(self, now: Instant) -> Standing {
-        let since = now.saturating_duration_since(self.followed_at);
-        let unread = (!self.is_reached || since > ROUND_MAX).then_some(since);
-        let behind = self
-            .behind_since
-            .map(|behind| now.saturating_duration_since(behind));
+    fn standing(self, now: Instant, wall: SystemTime) -> Standing {
+        let (complete_at, by_wall) = self.complete_at;
+        let since = now.saturating_duration_since(complete_at);
+        let since = since.max(wall.duration_since(by_wall).unwrap_or_default());
+        let is_fresh = self.is_reached && self.position >= self.last && since <= ROUND_MAX;
+        let silent = |at| now.saturating_duration_since(at);
         Standing {
             position: self.position,
             last: self.last,
-            lag: self.age_at_start + behind.or(unread).unwrap_or_default(),
-            silence: self
-                .silent_since
-                .map_or(Duration::ZERO, |at| now.saturating_duration_since(at)),
+            lag: if is_fresh { Duration::ZERO } else { since },
+            silence: self.silent_since.map_or(Duration::ZERO, silent),
             has_failed: self.has_failed,
             is_reached: self.is_reached,
-            is_halted: self.is_halted,
         }
     }
 }
@@ -275,35 +276,53 @@ mod tests {
 
     #[test]
     fn lag_is_the_time_since_the_node_had_all_of_the_log() {
-        let begun = Instant::now();
-        let after = |seconds| begun + Duration::from_secs(seconds);
+        let (begun, by_wall) = (Instant::now(), SystemTime::now());
         let progress = Progress {
             position: 7,
             last: 7,
             is_reached: true,
-            followed_at: begun,
-            age_at_start: Duration::ZERO,
-            behind_since: None,
+            complete_at: (begun, by_wall),
             silent_since: None,
             has_failed: false,
             is_halted: false,
         };
-        assert_eq!(progress.standing(after(1)).lag, Duration::ZERO);
-        assert_eq!(progress.standing(after(3)).lag, Duration::from_secs(3));
+        let lag = |progress: Progress, seconds, slept| {
+            let [awake, all] = [seconds, seconds + slept].map(Duration::from_secs);
+            progress
+                .standing(begun + awake, by_wall + all)
+                .lag
+                .as_secs()
+        };
+        assert_eq!((lag(progress, 1, 0), lag(progress, 3, 0)), (0, 3));
+        assert_eq!(lag(progress, 1, 3600), 3601, "the machine slept");
         let behind = Progress {
             last: 9,
-            followed_at: after(4),
-            behind_since: Some(begun),
             ..progress
         };
-        assert_eq!(behind.standing(after(5)).lag, Duration::from_secs(5));
+        assert_eq!(lag(behind, 1, 0), 1);
         // What it had at the start may be old, and it does not know how much it lacks.
         let unreached = Progress {
             is_reached: false,
-            age_at_start: Duration::from_secs(7200),
+            complete_at: (begun, by_wall - Duration::from_secs(7200)),
             ..progress
         };
-        assert_eq!(unreached.standing(after(1)).lag, Duration::from_secs(7201));
+        assert_eq!(lag(unreached, 1, 0), 7201);
+    }
+
+    #[test]
+    fn node_is_as_old_as_before_until_the_tail_is_applied() {
+        let counters = NodeCounters::default();
+        let hour = Duration::from_secs(3600);
+        counters.begun(3, SystemTime::now() - hour);
+        for position in [3, 4] {
+            counters.followed(position, 5);
+            assert!(counters.standing().unwrap().lag >= hour, "{position}");
+        }
+        counters.followed(5, 5);
+        assert_eq!(counters.standing().unwrap().lag, Duration::ZERO);
+        // More arrives: it had all of it a moment ago.
+        counters.followed(5, 8);
+        assert!(counters.standing().unwrap().lag < hour);
     }
 
     #[test]
@@ -311,7 +330,7 @@ mod tests {
         let counters = NodeCounters::default();
         // Before it is a node.
         counters.asked();
-        counters.begun(3, Duration::ZERO);
+        counters.begun(3, SystemTime::now());
         let since = || lock(&counters.progress).unwrap().silent_since;
         assert_eq!(since(), None);
         counters.asked();
@@ -324,21 +343,35 @@ mod tests {
         counters.asked();
         counters.followed(3, 3);
         assert_eq!(since(), None);
+        let now = (Instant::now(), SystemTime::now());
         let silent = Progress {
-            silent_since: Some(Instant::now()),
-            is_reached: true,
+            silent_since: Some(now.0),
+            complete_at: now,
             ..lock(&counters.progress).unwrap()
         };
-        let problem_after = |ms| {
-            let now = silent.silent_since.unwrap() + Duration::from_millis(ms);
-            silent.standing(now).problem()
+        let after = |progress: Progress, ms| {
+            let later = Duration::from_millis(ms);
+            progress.standing(now.0 + later, now.1 + later)
         };
-        assert_eq!(problem_after(2000), None);
-        let (code, text) = problem_after(2900).unwrap();
+        assert!(!after(silent, 1000).refuses_writes() && after(silent, 1001).refuses_writes());
+        assert_eq!(after(silent, 2000).problem(), None);
+        let (code, text) = after(silent, 2900).problem().unwrap();
         assert_eq!(code, "LogUnavailable");
         assert!(
             text.starts_with("the log has not responded for 2 s"),
             "{text}"
+        );
+        let behind = Progress { last: 9, ..silent };
+        assert!(!after(behind, 2900).refuses_writes() && after(behind, 5001).refuses_writes());
+        // Where nobody says that it asks the log.
+        let unread = Progress {
+            silent_since: None,
+            ..silent
+        };
+        let (code, text) = after(unread, 11_000).problem().unwrap();
+        assert_eq!(
+            (code, &*text),
+            ("LogUnavailable", "the log was not read for 11 s")
         );
     }
 
@@ -347,7 +380,7 @@ mod tests {
         let counters = NodeCounters::default();
         // Before it is a node.
         counters.appended(Duration::ZERO, false);
-        counters.begun(3, Duration::ZERO);
+        counters.begun(3, SystemTime::now());
         let has_failed = || counters.standing().unwrap().has_failed;
         assert!(!has_failed());
         for is_append in [true, false] {
@@ -365,20 +398,5 @@ mod tests {
         assert!(!has_failed());
         counters.follow_failed(false);
         assert!(!has_failed(), "the log is not what failed");
-    }
-
-    #[test]
-    fn node_behind_is_so_since_it_first_heard_of_an_entry() {
-        let counters = NodeCounters::default();
-        assert_eq!(counters.standing(), None);
-        counters.begun(3, Duration::ZERO);
-        assert!(!counters.standing().unwrap().is_reached);
-        counters.followed(3, 5);
-        let since = |counters: &NodeCounters| lock(&counters.progress).unwrap().behind_since;
-        let first = since(&counters);
-        counters.followed(4, 6);
-        assert!(first.is_some() && since(&counters) == first);
-        counters.followed(6, 6);
-        assert_eq!(since(&counters), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -43,13 +44,18 @@ const DISCARDED_TIME_MAX: Duration = Duration::from_secs(10);
 const DISCARDED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Reads what a client still sends of a body that is not needed. Over HTTP/2 the stream is reset when its body is dropped, and clients that
-/// still send, such as curl and httpx, then lose the response; over HTTP/1.1 the connection looks after that as it closes.
+/// still send, such as curl and httpx, then lose the response; over HTTP/1.1 the connection looks after that as it closes. Bodies beyond
+/// the places for them are dropped, because a crowd could hold many streams otherwise.
 pub(crate) fn discard(shared: &ServerState, version: Version, mut body: Incoming) {
     if version != Version::HTTP_2 || body.is_end_stream() {
         return;
     }
+    let Ok(place) = Arc::clone(&shared.discarded_bodies).try_acquire_owned() else {
+        return;
+    };
     let mut draining = shared.draining.subscribe();
     tokio::spawn(async move {
+        let _place = place;
         let rest = async {
             let mut bytes = 0;
             while bytes < DISCARDED_BYTES_MAX

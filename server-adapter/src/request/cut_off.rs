@@ -1,7 +1,7 @@
 //! A node that is cut off from the log of its fleet: what it refuses, and the header `X-Deskfleet-Age`, which says how old its answers are.
 
-use deskfleet::Code;
 use deskfleet::routes::{Answer, Method};
+use deskfleet::{Code, ErrorKind};
 use http::{HeaderName, HeaderValue, Request, Response};
 
 use super::context::RequestContext;
@@ -22,7 +22,7 @@ const SILENT: Refused = (
 );
 const TOO_OLD: Refused = (
     Code::StorageUnavailable,
-    "This node is cut off from the log of the fleet for longer than `cluster.reads_max_age`: what it has is too old, and keys may be revoked; ask another node.",
+    "What this node has is older than `cluster.reads_max_age`, because it does not follow the log of the fleet, and keys may be revoked; ask another node.",
 );
 
 /// Why a request cannot be handled now, if this node is cut off.
@@ -37,9 +37,15 @@ pub(crate) fn refused<B>(
         return Some(SILENT);
     }
     let age_max = context.options.reads_max_age;
-    // One that applies nothing more may hold the only copy, which has to be read before it is removed.
-    let is_too_old = !age_max.is_zero() && standing.lag > age_max && !standing.is_halted;
-    (is_too_old && shows_the_fleet(shared, own, request)).then_some(TOO_OLD)
+    let is_too_old = !age_max.is_zero() && standing.lag > age_max;
+    (is_too_old && shows_the_fleet(shared, own, request) && !may_hold_the_only_copy(shared))
+        .then_some(TOO_OLD)
+}
+
+/// Whether the log lost what this node had applied: somebody has to read that before the file is removed.
+fn may_hold_the_only_copy(shared: &ServerState) -> bool {
+    let halted = shared.engine.halted();
+    halted.is_some_and(|error| error.kind() == ErrorKind::Corrupted)
 }
 
 fn is_write<B>(shared: &ServerState, request: &Request<B>) -> bool {

@@ -23,12 +23,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use deskfleet::routes::Pace;
 use deskfleet::{EventBytes, EventStream, Exchange, ResponseBody, ResponseFuture};
-#[cfg(feature = "cluster")]
-use http::StatusCode;
-use http::{HeaderValue, Request, Response, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 
-use crate::connection::progress::Progress;
 use crate::connection::request_turn::RequestTurn;
 use crate::connection::served::ServedConnection;
 use crate::limits::budget::{NoRoom, Share};
@@ -85,10 +82,9 @@ pub(crate) fn respond(
         let origin = cors.origin(request.headers());
         let own = OwnRoute::find(request.method(), request.uri().path());
         let mut response = if let Some(mut refused) = refuse(context, own, &request).await {
-            leave_body(progress, &request, &mut refused);
             let route = || shared.engine.route(request.method(), request.uri().path());
             handled.operation = own.map_or_else(|| route().into(), Operation::Own);
-            discard(shared, asked.version, request.into_body());
+            leave_body(context, request, &mut refused);
             refused
         } else if origin.is_some() && is_preflight(&request) {
             handled.operation = Operation::Preflight;
@@ -136,12 +132,16 @@ pub(crate) fn respond(
     }
 }
 
-/// Records that the body of a refused request is left unread.
-fn leave_body<B>(progress: &Progress, request: &Request<Incoming>, refused: &mut Response<B>) {
+/// Records that the body of a refused request is left unread. Of HTTP/2 the rest is read all the same, unless there is no room for requests.
+fn leave_body<B>(
+    context: RequestContext<'_>,
+    request: Request<Incoming>,
+    refused: &mut Response<B>,
+) {
     if request.body().is_end_stream() {
         return;
     }
-    progress.cut();
+    context.progress.cut();
     let headers = request.headers();
     if body::expects_continue(headers)
         || headers.contains_key(header::TRANSFER_ENCODING)
@@ -149,6 +149,9 @@ fn leave_body<B>(progress: &Progress, request: &Request<Incoming>, refused: &mut
     {
         // The client has not sent it, and may send the next request in its place; or it may end elsewhere, or hyper does not discard it.
         refusal::close(refused, request.version());
+    }
+    if refused.status() != StatusCode::SERVICE_UNAVAILABLE {
+        discard(context.shared, request.version(), request.into_body());
     }
 }
 

@@ -374,8 +374,11 @@ impl EngineCore {
             // Entries that the log may have lost shall at least be on this disk. The error of the log is the one to return.
             let _ = self.sync_applied(cluster);
         }
-        if cluster.halted().is_some() && !cluster.has_other_log.load(Ordering::Acquire) {
-            // The other nodes then show why this one stopped.
+        let is_full = followed.as_ref().is_err_and(EngineError::is_for_space);
+        let has_halted =
+            cluster.halted().is_some() && !cluster.has_other_log.load(Ordering::Acquire);
+        if has_halted || is_full {
+            // The other nodes then show why this one stands still, and not that it is silent.
             let _ = self.report_when_due(cluster);
         }
         followed.map(|()| cluster.position().saturating_sub(before))

@@ -100,8 +100,15 @@ impl EngineCore {
         let count = reported_at.map_or(0, |(_, count)| count) + 1;
         *reported_at = Some((now.ticks(), count));
         drop(reported_at);
-        // The sync comes first, because the log may be gone.
-        self.sync_applied(cluster)?;
+        // The sync comes first, because the log may be gone. Without space for it the node says so.
+        let synced = self.sync_applied(cluster);
+        synced.or_else(|error| {
+            if error.is_for_space() {
+                Ok(())
+            } else {
+                Err(error)
+            }
+        })?;
         let applied = lock(&cluster.applier).applied;
         let is_halted = cluster.halted().is_some();
         let seen = if is_halted { 0 } else { cluster.position() };
