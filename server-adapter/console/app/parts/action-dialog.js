@@ -8,7 +8,7 @@ import { href } from "../router.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
 import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
-import { ACTIVE_MINUTES, COMPUTE_TYPES, REMOVAL, addPeople, grouped, preview, run } from "./action-run.js";
+import { RECENT_MINUTES, COMPUTE_TYPES, REMOVAL, addPeople, grouped, preview, run } from "./action-run.js";
 import { ACTIONS } from "./actions.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
@@ -99,7 +99,7 @@ function Steps({ action, ids, begun }) {
         ${previewed && html`<${Confirm} key=${type} action=${action} previewed=${previewed.outcomes} known=${previewed.known} begin=${begin} />`}`;
 }
 
-/** @param {{ action: typeof ACTIONS[number], previewed: Outcome[], known: boolean, begin: (ids: string[], pace: Pace) => void }} properties `known`: who is active */
+/** @param {{ action: typeof ACTIONS[number], previewed: Outcome[], known: boolean, begin: (ids: string[], pace: Pace) => void }} properties `known`: which reported lately */
 function Confirm({ action, previewed, known, begin }) {
     const accepted = previewed.filter(({ outcome }) => outcome === "Accepted");
     const others = previewed.length - accepted.length;
@@ -110,8 +110,8 @@ function Confirm({ action, previewed, known, begin }) {
     const [atOnce, setAtOnce] = useState(accepted.length > MANY ? String(MANY) : "");
     const [failures, setFailures] = useState("");
     const offered = all ? previewed : accepted;
-    const active = offered.filter((outcome) => outcome.active);
-    const chosen = spares ? offered.filter((outcome) => !outcome.active) : offered;
+    const recent = offered.filter((outcome) => outcome.recent);
+    const chosen = spares ? offered.filter((outcome) => !outcome.recent) : offered;
     const removes = action.name === REMOVAL;
     const typed = action.danger || (action.disconnects && chosen.length > MANY);
     const wanted = !typed || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : removes ? "" : chosen[0].workSpaceId;
@@ -138,7 +138,7 @@ function Confirm({ action, previewed, known, begin }) {
     }, []);
     return html`<form class="action-form" ref=${form} onSubmit=${submit}>
         ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
-        ${action.disconnects && offered.length > 0 && html`<${Active} known=${known} active=${active.length} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
+        ${action.disconnects && offered.length > 0 && html`<${Recent} known=${known} recent=${recent.length} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Also try the ${count(others)} that would be refused now</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
@@ -157,13 +157,14 @@ function Confirm({ action, previewed, known, begin }) {
     </form>`;
 }
 
-/** Says how many desktops people may be working at. @param {{ known: boolean, active: number, of: number, spares: boolean, setSpares: (spares: boolean) => void }} properties */
-function Active({ known, active, of, spares, setSpares }) {
-    if (!known) return html`<p class="warning">Who is active now could not be read: people may be working there.</p>`;
-    if (active === 0) return html`<p class="note">${of === 1 ? "It did not report" : "None of them reported"} in the last ${ACTIVE_MINUTES} minutes.</p>`;
+/** Says how many desktops reported lately. Nothing says whether somebody is signed in: a desktop reports also while nobody works there. @param {{ known: boolean, recent: number, of: number, spares: boolean, setSpares: (spares: boolean) => void }} properties */
+function Recent({ known, recent, of, spares, setSpares }) {
+    if (!known) return html`<p class="warning">When they reported could not be read: somebody may be working there.</p>`;
+    const said = `${count(recent)} of ${count(of)} reported in the last ${RECENT_MINUTES} minutes`;
+    if (recent === 0) return html`<p class="note">${said}.</p>`;
     return html`<div class="warning">
-        <p><b>${of === 1 ? "It is active now." : `${count(active)} of ${count(of)} are active now.`}</b> ${of === 1 ? "It" : "They"} reported in the last ${ACTIVE_MINUTES} minutes: whoever works there is disconnected.</p>
-        ${of > active && html`<label class="check"><input type="checkbox" checked=${spares} onChange=${(/** @type {any} */ event) => setSpares(event.target.checked)} /> Leave out the ${count(active)}</label>`}
+        <p><b>${said}</b>: somebody may be working there.</p>
+        ${of > recent && html`<label class="check"><input type="checkbox" checked=${spares} onChange=${(/** @type {any} */ event) => setSpares(event.target.checked)} /> Leave out the ${count(recent)}</label>`}
     </div>`;
 }
 
@@ -197,7 +198,7 @@ function Groups({ action, outcomes, future = false }) {
             ({ key, tone, glyph, text, rows }) => html`<li key=${key}>
                 <details open=${rows.length <= OPEN_MAX}>
                     <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${future && key === "Accepted" ? action.will : text}${rows[0]?.code ? html` <code>${key}</code>` : ""}</summary>
-                    <ul tabindex="0" aria-label=${`Desktops, ${future && key === "Accepted" ? action.will : text}`}>${activeFirst(rows).slice(0, LISTED_MAX).map((row) => html`<${Line} key=${row.workSpaceId} ...${row} />`)}</ul>
+                    <ul tabindex="0" aria-label=${`Desktops, ${future && key === "Accepted" ? action.will : text}`}>${recentFirst(rows).slice(0, LISTED_MAX).map((row) => html`<${Line} key=${row.workSpaceId} ...${row} />`)}</ul>
                     ${rows.length > LISTED_MAX && html`<p class="note">and ${count(rows.length - LISTED_MAX)} more</p>`}
                 </details>
             </li>`,
@@ -205,13 +206,16 @@ function Groups({ action, outcomes, future = false }) {
     </ul>`;
 }
 
-/** @param {Outcome[]} rows */
-const activeFirst = (rows) => [...rows.filter(({ active }) => active), ...rows.filter(({ active }) => !active)];
+/** Those that reported last come first. @param {Outcome[]} rows */
+const recentFirst = (rows) => {
+    const seen = (/** @type {Outcome} */ outcome) => outcome.seen ?? "";
+    return [...rows].sort((one, other) => (seen(other) > seen(one) ? 1 : seen(other) < seen(one) ? -1 : 0));
+};
 
 /** @param {Outcome} properties */
-function Line({ workSpaceId, user, type, active, seen, message }) {
+function Line({ workSpaceId, user, type, recent, seen, message }) {
     return html`<li>
-        <${Text} text=${workSpaceId} /> ${user && html`<b><${Text} text=${user} /></b> `}${active && html`<span class="tag">active, ${ago(seen, Date.now())}</span> `}
+        <${Text} text=${workSpaceId} /> ${user && html`<b><${Text} text=${user} /></b> `}${seen && html`<span class=${recent ? "tag" : "note"}>reported ${ago(seen, Date.now())}</span> `}
         ${message && html`<span class="note"><${Text} text=${message} />${type && html`, now <${Text} text=${type} />`}</span>`}
     </li>`;
 }

@@ -13,8 +13,8 @@ const POLL_MS = 1000;
 /** Desktops up to which each is looked up by its id, and ids of one request; of more desktops only those that reported lately are read. */
 const IDS_MAX = 500;
 const IDS_PER_REQUEST = 100;
-/** Somebody may be at work where the desktop reported this recently. */
-export const ACTIVE_MINUTES = 15;
+/** Somebody may be at work where the desktop reported this recently. Its agent reports whether a user is signed in or not. */
+export const RECENT_MINUTES = 15;
 /** It removes the record of a desktop, and is no action of the interface: there is no preview, and no requester. */
 export const REMOVAL = "RemoveWorkSpaceDbEntry";
 
@@ -23,8 +23,8 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 
 /**
  * `outcome` is a result of the audit, `Waiting` for its turn, or `NotSent`.
- * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `active`: it reported in the last {@link ACTIVE_MINUTES} minutes, at `seen`.
- * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, type?: string | null, active?: boolean, seen?: string | null }} Outcome
+ * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `seen`: when it reported last; `recent`: in the last {@link RECENT_MINUTES} minutes.
+ * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, type?: string | null, recent?: boolean, seen?: string | null }} Outcome
  */
 
 /** @type {Record<string, [tone: string, glyph: string, text: string]>} */
@@ -79,22 +79,22 @@ export async function preview(action, ids, computeType, signal) {
     return outcomes;
 }
 
-/** Adds whose desktops they are, and which are active. @param {Outcome[]} outcomes @param {AbortSignal} signal */
+/** Adds whose desktops they are, and when they reported. @param {Outcome[]} outcomes @param {AbortSignal} signal */
 export async function addPeople(outcomes, signal) {
     const byId = new Map(outcomes.map((outcome) => [outcome.workSpaceId, outcome]));
     // The engine takes a comma for the end of an id.
     const ids = [...byId.keys()].filter((id) => !id.includes(","));
     /** @type {import("../api.js").Query[]} */
     const queries = [];
-    if (byId.size > IDS_MAX) queries.push({ lastSeen: `ge.-${ACTIVE_MINUTES}m` });
+    if (byId.size > IDS_MAX) queries.push({ lastSeen: `ge.-${RECENT_MINUTES}m` });
     else for (let from = 0; from < ids.length; from += IDS_PER_REQUEST) queries.push({ workSpId: ids.slice(from, from + IDS_PER_REQUEST) });
     for (const query of queries) {
         for await (const { columns, at } of pages("/query/workspaces", { ...query, fields: "workSpId,username,lastSeen,computeTypeName", format: "columns", limit: 5000 }, signal)) {
-            const since = Date.parse(at) - ACTIVE_MINUTES * 60_000;
+            const since = Date.parse(at) - RECENT_MINUTES * 60_000;
             for (const [index, id] of columns.workSpId.entries()) {
                 const outcome = byId.get(id);
                 const seen = columns.lastSeen[index];
-                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], type: columns.computeTypeName[index], seen, active: seen !== null && Date.parse(seen) >= since });
+                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], type: columns.computeTypeName[index], seen, recent: seen !== null && Date.parse(seen) >= since });
             }
         }
     }
