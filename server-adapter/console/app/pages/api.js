@@ -5,6 +5,7 @@ import { ENDPOINTS, SERVER_AREA } from "../endpoints.js";
 import { curl, exchange, withoutSecret } from "../exchange.js";
 import { useCopy } from "../parts/copy.js";
 import { Problem } from "../parts/problem.js";
+import { Sign } from "../parts/state.js";
 import { useResource } from "../resource.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
@@ -143,7 +144,7 @@ function Answer({ answer }) {
     const { status, milliseconds, headers, body, cut } = answer;
     const good = status < 400;
     return html`<h2>Response</h2>
-        <p role="status"><span class=${`state ${good ? "good" : "bad"}`}><span class="glyph" aria-hidden="true">${good ? "✔" : "✖"}</span><b>${status}</b></span> after ${milliseconds.toFixed(1)} ms</p>
+        <p role="status"><${Sign} tone=${good ? "good" : "bad"} glyph=${good ? "✔" : "✖"}><b>${status}</b><//> after ${milliseconds.toFixed(1)} ms</p>
         <pre tabindex="0" role="group" aria-label="Headers of the response">${headers}</pre>
         <pre tabindex="0" role="group" aria-label="Body of the response" class="body">${body}</pre>
         ${cut && html`<p class="note">The rest is not shown.</p>`}`;

@@ -7,6 +7,7 @@ import { actionTitle } from "../parts/audit-words.js";
 import { CardLink } from "../parts/links.js";
 import { Loaded, Problem } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
+import { Sign } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { WHOLE_FLEET, href } from "../router.js";
@@ -56,7 +57,7 @@ function One({ condition }) {
     const rows = affected.data?.length ? affected.data : desktops ? subjects.map((workSpId) => ({ workSpId, username: null, region: null })) : [];
     return html`<li class="condition ${look.tone}">
         <div class="condition-head">
-            <h4><span class="state ${look.tone}"><span class="glyph" aria-hidden="true">${look.glyph}</span><span class="hidden">${look.label}:</span></span>${title}</h4>
+            <h4><${Sign} ...${look}><span class="hidden">${look.label}:</span><//>${title}</h4>
             <span class="note nowrap" title=${time(since)}>since ${begun(since)}</span>
         </div>
         <p class="note">${text}</p>
@@ -118,7 +119,7 @@ function Course({ of }) {
 /** What is fine, and since when. @param {{ fleet: any }} properties */
 function Fine({ fleet }) {
     const since = useResource("fine since", fineSince, { on: changes });
-    return html`<p class="fine"><span class="state good"><span class="glyph" aria-hidden="true">✔</span><b>All is well</b></span>${since.data && html` <span title=${time(since.data)}>since ${begun(since.data)}</span>`}</p>
+    return html`<p class="fine"><${Sign} tone="good" glyph="✔"><b>All is well</b><//>${since.data && html` <span title=${time(since.data)}>since ${begun(since.data)}</span>`}</p>
         <ul class="checks">
             <li>No desktop is unhealthy or in error</li>
             <li>No running desktop stopped reporting; ${count(fleet.reporting15m)} of ${count(fleet.workSpaces)} reported in the last 15 minutes</li>

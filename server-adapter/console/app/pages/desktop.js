@@ -12,7 +12,7 @@ import { DataTable } from "../parts/data-table.js";
 import { holds } from "../parts/hold-dialog.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
-import { State } from "../parts/state.js";
+import { Sign, State } from "../parts/state.js";
 import { Story, firstOf, namesOf } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
 import { Who } from "../parts/who.js";
@@ -108,7 +108,7 @@ function Line({ row, transition }) {
 /** @param {{ id: string, hold: import("../parts/hold-dialog.js").HoldRow }} properties */
 function Hold({ id, hold }) {
     return html`<section class="hold" aria-label="Litigation hold">
-        <p><span class="state care"><span class="glyph" aria-hidden="true">▣</span><b>On litigation hold</b></span> <${Text} text=${hold.matter} />${hold.reason && html`: <${Text} text=${hold.reason} />`}</p>
+        <p><${Sign} tone="care" glyph="▣"><b>On litigation hold</b><//> <${Text} text=${hold.matter} />${hold.reason && html`: <${Text} text=${hold.reason} />`}</p>
         <p class="note">Placed by <${Who} name=${hold.placedBy} /> on ${time(hold.placedAt)}. The desktop is not rebuilt, restored, terminated or removed.</p>
         ${may("admin") && html`<p><button type="button" onClick=${() => askHold([id])}>Change matter or reason …</button></p>`}
     </section>`;
@@ -128,7 +128,7 @@ function Figures({ row }) {
         ["Last seen", ago(row.lastSeen, Date.now()), row.lastSeen && time(row.lastSeen)],
         ["CPU", now(row.cpu), row.cpuP95 !== null && `p95 ${percent(row.cpuP95)}, 7 days`],
         ["Memory", now(row.memory), row.memoryP95 !== null && `p95 ${percent(row.memoryP95)}, 7 days`],
-        ["Health, 7 days", score === null ? "–" : decimal(score), health ? html`<span class="state ${health.tone}"><span class="glyph" aria-hidden="true">${health.glyph}</span>${health.label}</span>` : "not in use"],
+        ["Health, 7 days", score === null ? "–" : decimal(score), health ? html`<${Sign} ...${health} />` : "not in use"],
         ["Up for", duration(row.uptimeSeconds === null ? null : row.uptimeSeconds * 1000), stale && `as of ${time(row.asOf)}`],
     ];
     return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd class=${stale && (title === "CPU" || title === "Memory" || title === "Up for") ? "past" : ""}>${value}</dd>${note && html`<dd class="beside">${note}</dd>`}</div>`)}</dl>`;

@@ -2,6 +2,7 @@
 
 import { STATE_NAMES, count, look } from "../format.js";
 import { termValues } from "../fleet-view.js";
+import { Sign } from "../parts/state.js";
 import { visible } from "../parts/text.js";
 import { route, setQuery } from "../router.js";
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
@@ -94,7 +95,7 @@ function States({ counts, term }) {
     return html`<div class="row states" role="group" aria-label="States">
         ${names.filter((name) => on(name) || counts.has(name)).map((name) => {
             const { glyph, tone, label } = look(name);
-            return html`<button key=${name} type="button" class="toggle" aria-pressed=${on(name) ? "true" : "false"} onClick=${() => toggle(name)}><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${visible(label)}</span> <b>${count(counts.get(name) ?? 0)}</b></button>`;
+            return html`<button key=${name} type="button" class="toggle" aria-pressed=${on(name) ? "true" : "false"} onClick=${() => toggle(name)}><${Sign} tone=${tone} glyph=${glyph}>${visible(label)}<//> <b>${count(counts.get(name) ?? 0)}</b></button>`;
         })}
     </div>`;
 }

@@ -5,6 +5,7 @@ import { ago, time } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
 import { Loaded } from "../parts/problem.js";
 import { sessionOf } from "../parts/sessions.js";
+import { Sign } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
@@ -60,14 +61,7 @@ function List({ keys, revoke }) {
         { name: "name", title: "Name", show: (key) => html`<span class="long"><${Text} text=${key.name} /> ${own(key) && html`<span class="tag">this session</span>`}</span>` },
         { name: "scopes", title: "Scopes", show: ({ scopes }) => scopes.split(" ").map((/** @type {string} */ scope) => html`<span key=${scope} class="tag">${scope}</span> `) },
         { name: "limits", title: "Limits", show: limits },
-        {
-            name: "state",
-            title: "State",
-            show: (key) => {
-                const { glyph, tone, label } = validity(key, now);
-                return html`<span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${label}</span>`;
-            },
-        },
+        { name: "state", title: "State", show: (key) => html`<${Sign} ...${validity(key, now)} />` },
         { name: "created", title: "Created", show: ({ created }) => html`<span class="nowrap">${time(created)}</span>` },
         { name: "expires", title: "Expires", show: ({ expires }) => (expires === null ? "never" : html`<span class="nowrap">${time(expires)}</span>`) },
         { name: "lastUsed", title: "Last used", show: ({ lastUsed }) => (lastUsed === null ? "never" : html`<span title=${time(lastUsed)} class="nowrap">${ago(lastUsed, now)}</span>`) },

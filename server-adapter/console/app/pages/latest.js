@@ -5,7 +5,7 @@ import { DAY_MS, ago, count, time } from "../format.js";
 import { Result, actionTitle } from "../parts/audit-words.js";
 import { CardLink } from "../parts/links.js";
 import { Loaded } from "../parts/problem.js";
-import { State } from "../parts/state.js";
+import { Sign, State } from "../parts/state.js";
 import { Text } from "../parts/text.js";
 import { Who } from "../parts/who.js";
 import { useResource } from "../resource.js";
@@ -71,5 +71,5 @@ function Many({ batch: { batchId, action, waiting, running, succeeded, failed, s
         [succeeded, "done", "good", "✔"],
     ];
     return html`<span><b>${actionTitle(action)}</b> <a href=${href("audit", undefined, { batchId })}>${count(all)} ${all === 1 ? "desktop" : "desktops"}</a></span>
-        <span>${parts.filter(([number]) => Number(number) > 0).map(([number, word, tone, glyph]) => html`<span key=${word} class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${count(Number(number))} ${word}</span> `)}</span>`;
+        <span>${parts.filter(([number]) => Number(number) > 0).map(([number, word, tone, glyph]) => html`<${Sign} key=${word} tone=${tone} glyph=${glyph}>${count(Number(number))} ${word}<//> `)}</span>`;
 }

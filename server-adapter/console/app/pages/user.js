@@ -8,7 +8,7 @@ import { Figure } from "../parts/level.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
-import { State } from "../parts/state.js";
+import { Sign, State } from "../parts/state.js";
 import { TIMELINE_COLUMNS, firstOf, namesOf, timelineRows } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
@@ -80,7 +80,7 @@ function Found({ name, data: { info, rows, loads }, on }) {
         ["Last activity", info.lastActivity ? html`<${Text} text=${info.lastActivity} />` : "–", info.lastActivityTime && `${ago(info.lastActivityTime, now)}, ${time(info.lastActivityTime)}`],
         ["Seen", ago(info.lastSeen, now), info.lastSeen && time(info.lastSeen)],
         ["Desktops", info.workSpaces.length, ""],
-        ["Litigation hold", info.litigationHold ? html`<span class="state care"><span class="glyph" aria-hidden="true">▣</span>Yes</span>` : "No", ""],
+        ["Litigation hold", info.litigationHold ? html`<${Sign} tone="care" glyph="▣">Yes<//>` : "No", ""],
     ];
     const key = rows.map((/** @type {WorkspaceRow} */ { workSpId }) => workSpId).join(" ");
     return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd>${note && html`<dd class="beside">${note}</dd>`}</div>`)}</dl>

@@ -7,6 +7,7 @@ import { requester } from "../preferences.js";
 import { href } from "../router.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
+import { Sign } from "./state.js";
 import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
 import { RECENT_MINUTES, COMPUTE_TYPES, REMOVAL, addPeople, grouped, preview, run } from "./action-run.js";
 import { ACTIONS } from "./actions.js";
@@ -197,7 +198,7 @@ function Groups({ action, outcomes, future = false }) {
         ${grouped(outcomes).map((group) => ({ ...group, ...signOf(group) })).map(
             ({ key, tone, glyph, text, rows }) => html`<li key=${key}>
                 <details open=${rows.length <= OPEN_MAX}>
-                    <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${future && key === "Accepted" ? action.will : text}${rows[0]?.code ? html` <code>${key}</code>` : ""}</summary>
+                    <summary><${Sign} tone=${tone} glyph=${glyph}><b>${count(rows.length)}</b><//> ${future && key === "Accepted" ? action.will : text}${rows[0]?.code ? html` <code>${key}</code>` : ""}</summary>
                     <ul tabindex="0" aria-label=${`Desktops, ${future && key === "Accepted" ? action.will : text}`}>${recentFirst(rows).slice(0, LISTED_MAX).map((row) => html`<${Line} key=${row.workSpaceId} ...${row} />`)}</ul>
                     ${rows.length > LISTED_MAX && html`<p class="note">and ${count(rows.length - LISTED_MAX)} more</p>`}
                 </details>

@@ -1,5 +1,6 @@
 // Actions and outcomes of the audit, in words.
 
+import { Sign } from "./state.js";
 import { html } from "../vendor/preact.js";
 import { ACTIONS } from "./actions.js";
 
@@ -25,6 +26,5 @@ export function actionTitle(action) {
 
 /** @param {{ result: string }} properties */
 export function Result({ result }) {
-    const { glyph, tone, label } = RESULTS[result] ?? { glyph: "?", tone: "off", label: result };
-    return html`<span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${label}</span>`;
+    return html`<${Sign} ...${RESULTS[result] ?? { glyph: "?", tone: "off", label: result }} />`;
 }

@@ -14,7 +14,7 @@ import { UserLink } from "./links.js";
 import { LogonSentence, fleetLogons } from "./logon-sentence.js";
 import { logonsOf } from "./logons.js";
 import { Loaded } from "./problem.js";
-import { State } from "./state.js";
+import { Sign, State } from "./state.js";
 import { firstOf, namesOf } from "./story.js";
 import { Text } from "./text.js";
 import { Who } from "./who.js";
@@ -111,7 +111,7 @@ async function lastEvents(id, signal) {
 /** @param {{ hold: import("./hold-dialog.js").HoldRow }} properties */
 function Hold({ hold: { matter, placedBy, placedAt } }) {
     return html`<section class="hold" aria-label="Litigation hold">
-        <p><span class="state care"><span class="glyph" aria-hidden="true">▣</span><b>On litigation hold</b></span> <${Text} text=${matter} /></p>
+        <p><${Sign} tone="care" glyph="▣"><b>On litigation hold</b><//> <${Text} text=${matter} /></p>
         <p class="note">Placed by <${Who} name=${placedBy} /> on ${time(placedAt)}</p>
     </section>`;
 }
@@ -148,7 +148,7 @@ function Events({ events, now }) {
         ${events.map((row) => {
             const { kind, at, title, detail, by } = row;
             const { glyph, tone } = isRefused(row) ? { glyph: "✖", tone: "bad" } : (KINDS[kind] ?? { glyph: NONE, tone: "off" });
-            const what = kind === "state" ? html`<${State} state=${title} />` : html`<span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${kind === "audit" || kind === "hold" ? actionTitle(title) : html`<${Text} text=${title} />`}</span>`;
+            const what = kind === "state" ? html`<${State} state=${title} />` : html`<${Sign} tone=${tone} glyph=${glyph}>${kind === "audit" || kind === "hold" ? actionTitle(title) : html`<${Text} text=${title} />`}<//>`;
             return html`<li key=${`${at} ${kind} ${title}`}><span class="note nowrap" title=${time(at)}>${ago(at, now)}</span> <span>${what}${detail && html` <span class="note"><${Text} text=${kind === "startup" ? inSeconds(detail) : detail} /></span>`}${by && html` <span class="note">· <${Text} text=${by} /></span>`}</span></li>`;
         })}
     </ul>`;

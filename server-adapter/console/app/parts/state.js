@@ -3,8 +3,8 @@
 import { look } from "../format.js";
 import { html } from "../vendor/preact.js";
 
+/** What something is, as a glyph and a colour beside its word: never by its colour alone. @param {{ tone?: string, glyph?: string, label?: string, children?: any }} properties */
+export const Sign = ({ tone, glyph, label, children = label }) => html`<span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${children}</span>`;
+
 /** @param {{ state: string | null | undefined }} properties */
-export function State({ state }) {
-    const { glyph, tone, label } = look(state);
-    return html`<span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${label}</span>`;
-}
+export const State = ({ state }) => html`<${Sign} ...${look(state)} />`;

@@ -12,7 +12,7 @@ import { LineChart } from "./line-chart.js";
 import { marksOf } from "./marks.js";
 import { Loaded, Warnings } from "./problem.js";
 import { bounds, useRange } from "./range.js";
-import { State } from "./state.js";
+import { Sign, State } from "./state.js";
 import { Text } from "./text.js";
 import { KINDS, LEFT, Timeline, isRefused } from "./timeline.js";
 
@@ -112,7 +112,7 @@ function List({ id, rows, hasMore, more, chosen, choose }) {
         setQuery({ kind: next.length === Object.keys(KINDS).length ? undefined : next.join(",") || "none" });
     };
     const tools = html`<span class="row" role="group" aria-label="Kinds">
-        ${Object.entries(KINDS).map(([kind, { glyph, tone, title }]) => html`<label key=${kind} class="check"><input type="checkbox" checked=${wanted.includes(kind)} onChange=${() => toggle(kind)} /><span class=${`state ${tone}`}><span class="glyph" aria-hidden="true">${glyph}</span>${title}</span></label>`)}
+        ${Object.entries(KINDS).map(([kind, { glyph, tone, title }]) => html`<label key=${kind} class="check"><input type="checkbox" checked=${wanted.includes(kind)} onChange=${() => toggle(kind)} /><${Sign} tone=${tone} glyph=${glyph}>${title}<//></label>`)}
     </span>`;
     return html`<${DataTable} caption="Timeline" rows=${listed} most=${SHOWN} rowKey=${(/** @type {TimelineRow} */ row) => rows.indexOf(row)} columns=${columns(chosen, choose)} tools=${tools} file=${`${id} timeline`} empty="Nothing of this kind happened in this time." />
         ${hasMore && html`<p class="row"><button type="button" onClick=${more}>Read what was before</button> <span class="note">The ${count(rows.length)} newest rows are read.</span></p>`}`;
@@ -126,7 +126,7 @@ const columns = (chosen, choose) => [
 
 /** Columns of a timeline, without the time. */
 export const TIMELINE_COLUMNS = [
-    { name: "kind", title: "Kind", show: (/** @type {TimelineRow} */ { kind }) => html`<span class="state ${KINDS[kind]?.tone}"><span class="glyph" aria-hidden="true">${KINDS[kind]?.glyph}</span>${KINDS[kind]?.title ?? kind}</span>` },
+    { name: "kind", title: "Kind", show: (/** @type {TimelineRow} */ { kind }) => html`<${Sign} ...${KINDS[kind]}>${KINDS[kind]?.title ?? kind}<//>` },
     { name: "title", title: "What", show: (/** @type {TimelineRow} */ { kind, title }) => (kind === "state" ? html`<${State} state=${title} />` : kind === "audit" || kind === "hold" ? actionTitle(title) : html`<${Text} text=${title} />`) },
     { name: "detail", title: "More", show: (/** @type {TimelineRow} */ row) => row.detail && html`<div class="detail">${isRefused(row) && html`<span class="bad"><span class="glyph" aria-hidden="true">✖</span></span> `}<${Text} text=${row.kind === "startup" ? row.detail.replaceAll(/\b(\d+) ms\b/g, (_, ms) => duration(Number(ms))) : row.detail} /></div>` },
     { name: "by", title: "By", show: (/** @type {TimelineRow} */ { by }) => html`<${Text} text=${by} />` },

@@ -2,6 +2,7 @@
 
 import { STATE_NAMES, count, look } from "../format.js";
 import { WHOLE_FLEET, href } from "../router.js";
+import { Sign } from "./state.js";
 import { html } from "../vendor/preact.js";
 
 /** @param {{ counts: Record<string, number> }} properties */
@@ -18,7 +19,7 @@ export function Strip({ counts }) {
             ${states.map((name) => {
                 const { glyph, tone, label } = look(name);
                 return html`<li key=${name}>
-                    <a href=${to(name)}><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${label}</span> <b>${count(counts[name])}</b> <span class="note">${((100 * counts[name]) / all).toFixed(1)} %</span></a>
+                    <a href=${to(name)}><${Sign} tone=${tone} glyph=${glyph}>${label}<//> <b>${count(counts[name])}</b> <span class="note">${((100 * counts[name]) / all).toFixed(1)} %</span></a>
                 </li>`;
             })}
         </ul>`;
