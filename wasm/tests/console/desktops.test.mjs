@@ -219,7 +219,7 @@ consoleTest("reboot_of_many_says_which_reported_lately_and_goes_in_waves_that_ca
     const says = (text) => page.waitForFunction((text) => document.querySelector("dialog")?.textContent.replace(/\s+/g, " ").includes(text), {}, text);
     await page.waitForSelector(".bulk");
     await click(".bulk", "Reboot");
-    await says("3 of 30 reported in the last 15 minutes: somebody may be working there.");
+    await says("3 of 30 reported in the last 15 minutes, the latest 1 min ago: somebody may be working there.");
     await page.evaluate(() => [...document.querySelectorAll("dialog details")].forEach((details) => (details.open = true)));
     const first = await page.$$eval("dialog .outcomes li li", (lines) => lines.slice(0, 4).map(({ textContent }) => textContent.replace(/\s+/g, " ")));
     for (const [index, line] of first.entries()) assert.match(line, index < 3 ? / user\d+ reported 1 min ago/ : / user\d+ reported 2 h ago/);
@@ -245,6 +245,29 @@ consoleTest("reboot_of_many_says_which_reported_lately_and_goes_in_waves_that_ca
     const { rows } = await request("GET", "/query/workspaces", { query: { state: "REBOOTING", limit: 50 } });
     assert.deepEqual(rows.filter(({ workSpId }) => workSpId < desktop(3).workSpId), [], "those that reported lately are left out");
     await says("Send the other 17");
+});
+
+consoleTest("terminate_of_stopped_desktops_says_which_reported_in_7_days", async ({ page, load, report, show }) => {
+    await load(Array.from({ length: 4 }, (_, index) => desktop(index, { state: "STOPPED", runningMode: "AUTO_STOP" })));
+    const hours = (number) => new Date(Date.now() - number * 3_600_000).toISOString();
+    await report([2 * 24 + 1, 5, 9 * 24 + 1].map((age, index) => ({ stats: { instanceId: desktop(index).workSpId, username: desktop(index).username, updatetime: hours(age), processorInUse: 5 } })));
+    await show("#/desktops");
+    await rowCount(page, 4);
+    await page.focus(".grid");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    const click = (within, text) => page.evaluate((within, text) => [...document.querySelectorAll(`${within} button`)].find(({ textContent }) => textContent.startsWith(text)).click(), within, text);
+    await page.waitForSelector(".bulk");
+    await click(".bulk", "More actions");
+    await page.waitForSelector(".bulk .menu-list");
+    await click(".bulk", "Terminate");
+    await page.waitForSelector("dialog .outcomes li li");
+    assert.match(await page.$eval("dialog .warning", ({ textContent }) => textContent), /2 of 4 reported in the last 7 days, the latest 5 h ago/);
+    const lines = await page.$$eval("dialog .outcomes li li", (all) => all.map(({ textContent }) => /reported (.*) ago/.exec(textContent)?.[1] ?? "never"));
+    assert.deepEqual(lines, ["5 h", "2 d", "9 d", "never"]);
+    await page.locator("dialog .warning .check input").click();
+    await page.waitForFunction(() => document.querySelector("dialog .dialog-actions button:last-child").textContent === "Terminate 2 desktops");
 });
 
 consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ page, load, show, context }) => {

@@ -9,7 +9,7 @@ import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
 import { Sign } from "./state.js";
 import { html, useEffect, useId, useRef, useState } from "../vendor/preact.js";
-import { RECENT_MINUTES, COMPUTE_TYPES, REMOVAL, addPeople, grouped, preview, run } from "./action-run.js";
+import { COMPUTE_TYPES, REMOVAL, addPeople, grouped, preview, recently, run } from "./action-run.js";
 import { ACTIONS } from "./actions.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
@@ -60,7 +60,7 @@ function Steps({ action, ids, begun }) {
         const check = async () => {
             const outcomes = await preview(action.name, ids, type, controller.signal);
             // Without it the dialog says so.
-            const known = action.disconnects === true && (await addPeople(outcomes, controller.signal).then(() => true, () => controller.signal.throwIfAborted() ?? false));
+            const known = action.disconnects === true && (await addPeople(outcomes, action, controller.signal).then(() => true, () => controller.signal.throwIfAborted() ?? false));
             return { outcomes, known };
         };
         check().then(setPreviewed, (failure) => controller.signal.aborted || setError(failure));
@@ -139,7 +139,7 @@ function Confirm({ action, previewed, known, begin }) {
     }, []);
     return html`<form class="action-form" ref=${form} onSubmit=${submit}>
         ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
-        ${action.disconnects && offered.length > 0 && html`<${Recent} known=${known} recent=${recent.length} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
+        ${action.disconnects && offered.length > 0 && html`<${Recent} action=${action} known=${known} recent=${recent} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Also try the ${count(others)} that would be refused now</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
@@ -158,14 +158,14 @@ function Confirm({ action, previewed, known, begin }) {
     </form>`;
 }
 
-/** Says how many desktops reported lately. Nothing says whether somebody is signed in: a desktop reports also while nobody works there. @param {{ known: boolean, recent: number, of: number, spares: boolean, setSpares: (spares: boolean) => void }} properties */
-function Recent({ known, recent, of, spares, setSpares }) {
+/** Says how many desktops reported lately. Nothing says whether somebody is signed in: a desktop reports also while nobody works there. @param {{ action: typeof ACTIONS[number], known: boolean, recent: Outcome[], of: number, spares: boolean, setSpares: (spares: boolean) => void }} properties */
+function Recent({ action, known, recent, of, spares, setSpares }) {
     if (!known) return html`<p class="warning">When they reported could not be read: somebody may be working there.</p>`;
-    const said = `${count(recent)} of ${count(of)} reported in the last ${RECENT_MINUTES} minutes`;
-    if (recent === 0) return html`<p class="note">${said}.</p>`;
+    const said = `${count(recent.length)} of ${count(of)} reported in the last ${recently(action)[1]}`;
+    if (recent.length === 0) return html`<p class="note">${said}.</p>`;
     return html`<div class="warning">
-        <p><b>${said}</b>: somebody may be working there.</p>
-        ${of > recent && html`<label class="check"><input type="checkbox" checked=${spares} onChange=${(/** @type {any} */ event) => setSpares(event.target.checked)} /> Leave out the ${count(recent)}</label>`}
+        <p><b>${said}</b>, the latest ${ago(recentFirst(recent)[0].seen, Date.now())}: somebody may ${action.danger ? "need what is lost" : "be working there"}.</p>
+        ${of > recent.length && html`<label class="check"><input type="checkbox" checked=${spares} onChange=${(/** @type {any} */ event) => setSpares(event.target.checked)} /> Leave out the ${count(recent.length)}</label>`}
     </div>`;
 }
 

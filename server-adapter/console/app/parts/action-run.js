@@ -13,8 +13,12 @@ const POLL_MS = 1000;
 /** Desktops up to which each is looked up by its id, and ids of one request; of more desktops only those that reported lately are read. */
 const IDS_MAX = 500;
 const IDS_PER_REQUEST = 100;
-/** Somebody may be at work where the desktop reported this recently. Its agent reports whether a user is signed in or not. */
-export const RECENT_MINUTES = 15;
+/**
+ * The minutes, and their words, within which a report is recent. Somebody may be at work where the desktop reported lately: its agent reports whether a user is signed in or not.
+ * What destroys a desktop is mostly done to stopped ones, which say nothing lately and yet may be used every day.
+ * @param {{ danger?: boolean }} action @returns {[number, string]}
+ */
+export const recently = ({ danger }) => (danger ? [10_080, "7 days"] : [15, "15 minutes"]);
 /** It removes the record of a desktop, and is no action of the interface: there is no preview, and no requester. */
 export const REMOVAL = "RemoveWorkSpaceDbEntry";
 
@@ -23,7 +27,7 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 
 /**
  * `outcome` is a result of the audit, `Waiting` for its turn, or `NotSent`.
- * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `seen`: when it reported last; `recent`: in the last {@link RECENT_MINUTES} minutes.
+ * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `seen`: when it reported last; `recent`: {@link recently}.
  * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, type?: string | null, recent?: boolean, seen?: string | null }} Outcome
  */
 
@@ -79,18 +83,19 @@ export async function preview(action, ids, computeType, signal) {
     return outcomes;
 }
 
-/** Adds whose desktops they are, and when they reported. @param {Outcome[]} outcomes @param {AbortSignal} signal */
-export async function addPeople(outcomes, signal) {
+/** Adds whose desktops they are, and when they reported. @param {Outcome[]} outcomes @param {{ danger?: boolean }} action @param {AbortSignal} signal */
+export async function addPeople(outcomes, action, signal) {
+    const [minutes] = recently(action);
     const byId = new Map(outcomes.map((outcome) => [outcome.workSpaceId, outcome]));
     // The engine takes a comma for the end of an id.
     const ids = [...byId.keys()].filter((id) => !id.includes(","));
     /** @type {import("../api.js").Query[]} */
     const queries = [];
-    if (byId.size > IDS_MAX) queries.push({ lastSeen: `ge.-${RECENT_MINUTES}m` });
+    if (byId.size > IDS_MAX) queries.push({ lastSeen: `ge.-${minutes}m` });
     else for (let from = 0; from < ids.length; from += IDS_PER_REQUEST) queries.push({ workSpId: ids.slice(from, from + IDS_PER_REQUEST) });
     for (const query of queries) {
         for await (const { columns, at } of pages("/query/workspaces", { ...query, fields: "workSpId,username,lastSeen,computeTypeName", format: "columns", limit: 5000 }, signal)) {
-            const since = Date.parse(at) - RECENT_MINUTES * 60_000;
+            const since = Date.parse(at) - minutes * 60_000;
             for (const [index, id] of columns.workSpId.entries()) {
                 const outcome = byId.get(id);
                 const seen = columns.lastSeen[index];
