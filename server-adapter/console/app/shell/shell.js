@@ -4,6 +4,7 @@ import { host } from "../api.js";
 import { help, isAsked, palette, person } from "../asked.js";
 import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
+import Overview from "../pages/overview.js";
 import { Icon } from "../parts/icon.js";
 import { Skeleton } from "../parts/problem.js";
 import { Text } from "../parts/text.js";
@@ -46,15 +47,15 @@ export function Shell() {
         <${Notices} /><${Dialogs} />`;
 }
 
-/** Loads what is shown over a page. */
-export const dialogs = () => import("./dialogs.js");
+/** Loads the pages but the overview, and what is shown over a page. @returns {Promise<Record<string, any>>} */
+export const more = () => import("../pages/more.js");
 
 /** The dialogs, from the first one that is asked for. */
 function Dialogs() {
     const [loaded, setLoaded] = useState(/** @type {{ of: any } | undefined} */ (undefined));
     const asked = isAsked();
     useEffect(() => {
-        if (asked) dialogs().then((module) => setLoaded({ of: module.Dialogs }), (error) => notify(`This part of the console cannot be loaded: ${error.message}`, "bad"));
+        if (asked) more().then((module) => setLoaded({ of: module.Dialogs }), (error) => notify(`This part of the console cannot be loaded: ${error.message}`, "bad"));
     }, [asked]);
     return loaded && html`<${loaded.of} />`;
 }
@@ -124,12 +125,12 @@ let another = false;
 
 /** @param {{ page: import("../pages/index.js").Page | undefined }} properties */
 function Content({ page }) {
-    const [loaded, setLoaded] = useState(/** @type {{ page: any } | undefined} */ (undefined));
+    const [loaded, setLoaded] = useState(/** @type {{ page: any } | undefined} */ (page?.name === "overview" ? { page: Overview } : undefined));
     const [failed, retry] = useErrorBoundary();
     const [missing, setMissing] = useState(/** @type {Error | undefined} */ (undefined));
     useEffect(() => {
         document.title = page === undefined ? "deskfleet" : `${page.title} · deskfleet`;
-        page?.load().then((module) => setLoaded({ page: module.default }), setMissing);
+        if (page !== undefined && loaded === undefined) more().then((module) => setLoaded({ page: module[page.name] }), setMissing);
         // A page that was opened from another takes the focus, so that the keyboard and screen readers go on there.
         if (another) document.getElementById("main")?.focus({ preventScroll: true });
         another = true;
