@@ -16,6 +16,9 @@ const short = new Intl.NumberFormat("en", { notation: "compact", maximumFraction
 /** A count, with thousands separated. @param {MaybeNumber} value */
 export const count = (value) => (value === null || value === undefined ? NONE : whole.format(value));
 
+/** Such as `1 desktop`. @param {number} number */
+export const desktops = (number) => `${count(number)} ${number === 1 ? "desktop" : "desktops"}`;
+
 /** A count in a few characters, such as `12.4K`. @param {MaybeNumber} value */
 export const compact = (value) => (value === null || value === undefined ? NONE : short.format(value));
 

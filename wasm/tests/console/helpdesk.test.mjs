@@ -82,15 +82,18 @@ consoleTest("home_says_what_following_the_advice_saves", async ({ page, load, re
 }, { transports: ["server"], arguments: ["--set", "cost.prices=STANDARD 35 9.75 0.30"] });
 
 consoleTest("latest_actions_show_a_batch_as_one_line_no_keys_and_no_updates", async ({ page, load, request, passesAxe }) => {
-    await load([...desktops(6), { ...DESKTOP, workSpId: "ws-stopped", state: "STOPPED" }]);
+    await load([...desktops(6), { ...DESKTOP, workSpId: "ws-stopped", state: "STOPPED" }, { ...DESKTOP, workSpId: "ws-alone", state: "STOPPED" }]);
     await request("POST", "/operator/keys", { json: { name: "another", scopes: ["read"] } });
     await request("POST", "/api/Actions/StartWorkSpace", { query: { workSpaceId: "ws-stopped", requester: "Ada" } });
     await request("POST", "/operator/actions", { json: { action: "RebootWorkSpace", workSpaceIds: [...desktops(6).map(({ workSpId }) => workSpId), "ws-none"], requester: "Grace" } });
     // As the inventory reports desktops that stop and start by themselves.
     for (let turn = 0; turn < 10; turn++) await load(Array.from({ length: 12 }, (_, number) => ({ ...DESKTOP, workSpId: `ws-auto-${number}`, state: turn % 2 ? "STOPPED" : "AVAILABLE" })));
+    await request("POST", "/operator/actions", { json: { action: "StartWorkSpace", workSpaceIds: ["ws-alone"], requester: "Edsger" } });
     await says(page, "7 desktops", ".latest");
     await says(page, "Start ws-stopped", ".latest");
     await says(page, "1 failed", ".latest");
+    // A batch of one names its desktop.
+    await page.waitForFunction(() => [...document.querySelectorAll(".latest li")].some(({ textContent }) => /Start ws-alone.*Edsger/s.test(textContent)));
     const lines = await page.$$eval(".latest li", (all) => all.map(({ textContent }) => textContent));
     assert.match(lines[0], /Reboot.*7 desktops.*1 failed.*Grace/s, "failures are first");
     assert.equal(lines.filter((line) => line.includes("Reboot")).length, 1, lines.join("\n"));

@@ -1,7 +1,7 @@
 // What was done lately: failures of the day first, an action on many desktops as one line, nothing about keys.
 
 import { get } from "../api.js";
-import { DAY_MS, ago, count, time } from "../format.js";
+import { DAY_MS, ago, count, desktops, time } from "../format.js";
 import { Result, actionTitle } from "../parts/audit-words.js";
 import { CardLink } from "../parts/links.js";
 import { Loaded } from "../parts/problem.js";
@@ -21,6 +21,9 @@ const SHOWN = 8;
 /** What nobody did to a desktop: keys, what was read, what a batch says itself, and states that the inventory heard of. */
 const OTHERS = /Key|Export|Backup|BackUp|StopBatch|UpdateWorkSpace/;
 
+/** @param {Batch} batch */
+const sizeOf = ({ waiting, running, succeeded, failed }) => waiting + running + succeeded + failed;
+
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => /^(action|hold|import)|removed/.test(type);
 
 /** @param {AbortSignal} signal @returns {Promise<Entry[]>} */
@@ -31,7 +34,14 @@ async function load(signal) {
     const single = rows.filter((/** @type {Row} */ { action, batchId }) => batchId === undefined && !OTHERS.test(action) && (action !== "ImportWorkSpaces" || imports++ === 0));
     /** @type {Entry[]} */
     const entries = [
-        ...batches.map((/** @type {Batch} */ batch) => ({ key: `batch ${batch.batchId}`, at: batch.startedAt, failed: batch.failed > 0, batch })),
+        ...batches.map((/** @type {Batch} */ batch) => ({
+            key: `batch ${batch.batchId}`,
+            at: batch.startedAt,
+            failed: batch.failed > 0,
+            batch,
+            // That of one desktop is shown as its row of the audit is, once there is one.
+            row: sizeOf(batch) === 1 ? rows.find((/** @type {Row} */ { batchId, workSpaceId }) => batchId === batch.batchId && workSpaceId) : undefined,
+        })),
         ...single.map((/** @type {Row} */ row) => ({ key: `row ${row.id}`, at: row.activityTime, failed: row.result === "Failed", row })),
     ];
     // Failures are first for a day, not for ever.
@@ -48,8 +58,8 @@ export function Latest() {
         <${Loaded} of=${latest}>${(/** @type {Entry[]} */ entries) => html`
             ${entries.length === 0 && html`<p class="note">No actions yet. Choose desktops in <a href=${href("desktops")}>Desktops</a>, or press Ctrl K and type what to do.</p>`}
             <ul class="latest">${entries.map(({ key, at, row, batch }) => html`<li key=${key}>
-                ${batch ? html`<${Many} batch=${batch} />` : html`<${Single} row=${/** @type {Row} */ (row)} />`}
-                <span class="note"><${Who} name=${batch ? (batch.requester ?? batch.apiKeyName ?? "host") : row?.requester} /> · <span title=${time(at)}>${ago(at, now)}</span></span>
+                ${row ? html`<${Single} row=${row} />` : html`<${Many} batch=${batch} />`}
+                <span class="note"><${Who} name=${row?.requester ?? batch?.requester ?? batch?.apiKeyName ?? "host"} /> · <span title=${time(at)}>${ago(at, now)}</span></span>
             </li>`)}</ul>`}<//>
         <p><a href=${href("audit")}>All actions and the audit</a></p>
     </section>`;
@@ -62,14 +72,15 @@ function Single({ row: { action, workSpaceId, result, newState, detail } }) {
 }
 
 /** @param {{ batch: Batch }} properties */
-function Many({ batch: { batchId, action, waiting, running, succeeded, failed, stopped } }) {
-    const all = waiting + running + succeeded + failed;
+function Many({ batch }) {
+    const { batchId, action, waiting, running, succeeded, failed, stopped } = batch;
+    const all = sizeOf(batch);
     const parts = [
         [failed, "failed", "bad", "✖"],
         [running, "running", "busy", "◔"],
         [waiting, stopped === null ? "waiting" : "not begun", "off", "◌"],
         [succeeded, "done", "good", "✔"],
     ];
-    return html`<span><b>${actionTitle(action)}</b> <a href=${href("audit", undefined, { batchId })}>${count(all)} ${all === 1 ? "desktop" : "desktops"}</a></span>
+    return html`<span><b>${actionTitle(action)}</b> <a href=${href("audit", undefined, { batchId })}>${desktops(all)}</a></span>
         <span>${parts.filter(([number]) => Number(number) > 0).map(([number, word, tone, glyph]) => html`<${Sign} key=${word} tone=${tone} glyph=${glyph}>${count(Number(number))} ${word}<//> `)}</span>`;
 }

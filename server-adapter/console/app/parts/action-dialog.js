@@ -2,7 +2,7 @@
 
 import { action, running } from "../asked.js";
 import { csv, download } from "../csv.js";
-import { ago, count } from "../format.js";
+import { ago, count, desktops } from "../format.js";
 import { requester } from "../preferences.js";
 import { href } from "../router.js";
 import { session } from "../session.js";
@@ -33,9 +33,6 @@ export function ActionDialog() {
     const chosen = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
     return html`<${Dialog} open=${ask !== null} wide title=${`${chosen.title}${chosen.name === "ChangeComputeType" ? " of" : ""} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${chosen} ids=${ask.ids} begun=${ask.begun} />`}<//>`;
 }
-
-/** @param {number} number */
-const desktops = (number) => `${count(number)} ${number === 1 ? "desktop" : "desktops"}`;
 
 /** @typedef {import("./action-run.js").Outcome} Outcome */
 /** @typedef {{ atOnce: number | null, stopAfterFailures: number | null }} Pace */

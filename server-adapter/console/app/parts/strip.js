@@ -2,7 +2,7 @@
 
 import { STATE_NAMES, count, look } from "../format.js";
 import { WHOLE_FLEET, href } from "../router.js";
-import { Sign } from "./state.js";
+import { State } from "./state.js";
 import { html } from "../vendor/preact.js";
 
 /** @param {{ counts: Record<string, number> }} properties */
@@ -16,12 +16,11 @@ export function Strip({ counts }) {
             ${segments(states.map((name) => counts[name])).map(([x, width], index) => html`<a key=${states[index]} href=${to(states[index])} tabindex="-1"><rect x=${x} y="0" width=${width} height="28" class=${`tone-${look(states[index]).tone}`}><title>${look(states[index]).label}: ${count(counts[states[index]])}</title></rect></a>`)}
         </svg>
         <ul class="legend">
-            ${states.map((name) => {
-                const { glyph, tone, label } = look(name);
-                return html`<li key=${name}>
-                    <a href=${to(name)}><${Sign} tone=${tone} glyph=${glyph}>${label}<//> <b>${count(counts[name])}</b> <span class="note">${((100 * counts[name]) / all).toFixed(1)} %</span></a>
-                </li>`;
-            })}
+            ${states.map(
+                (name) => html`<li key=${name}>
+                    <a href=${to(name)}><${State} state=${name} /> <b>${count(counts[name])}</b> <span class="note">${((100 * counts[name]) / all).toFixed(1)} %</span></a>
+                </li>`,
+            )}
         </ul>`;
 }
 
