@@ -154,8 +154,15 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
     await press("Escape");
     // The focus returns. Going on beyond the last button would leave the page.
     await page.waitForFunction(() => document.querySelector("dialog[open]") === null && document.activeElement.textContent === "More actions");
-    await press("Enter");
-    while ((await focused(page)) !== "Start …") await press("Tab");
+    // All are stopped, so that the first button starts them; one that runs makes it reboot again.
+    const first = () => page.$eval(".bulk .primary", ({ textContent }) => textContent);
+    assert.equal(await first(), "Start …");
+    await load([desktop(4, { state: "AVAILABLE" })]);
+    await show("#/desktops");
+    await page.waitForFunction(() => document.querySelector(".bulk .primary").textContent === "Reboot …");
+    await load([desktop(4)]);
+    await page.waitForFunction(() => document.querySelector(".bulk .primary").textContent === "Start …");
+    await page.focus(".bulk .primary");
     await press("Enter");
     await page.waitForSelector("dialog[open] input[required]");
     await page.focus("dialog input[required]");
@@ -163,6 +170,7 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
     await press("Enter");
     await page.waitForFunction(() => /2 accepted/.test(document.querySelector("dialog")?.textContent));
     await press("Escape");
+    await show("#/desktops?state=STOPPED");
     await rowCount(page, 8);
     const { rows } = await request("GET", "/query/workspaces", { query: { state: "STARTING", fields: "workSpId" } });
     assert.deepEqual(rows.map(({ workSpId }) => workSpId), ["ws-000004", "ws-000008"]);

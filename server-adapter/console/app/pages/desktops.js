@@ -75,7 +75,7 @@ export default function Desktops() {
             onShown=${(/** @type {Uint32Array} */ rows) => (shown.current = rows)}
             busy=${!complete}
         />
-        <${BulkBar} selected=${selected} select=${setSelected} rows=${rows} idOf=${idOf} />
+        <${BulkBar} selected=${selected} select=${setSelected} rows=${rows} idOf=${idOf} stateOf=${fleet.columns.state.get} />
     </div>`;
 }
 

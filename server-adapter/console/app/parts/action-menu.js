@@ -7,6 +7,12 @@ import { ACTIONS } from "./actions.js";
 import { Icon } from "./icon.js";
 import { Popover } from "./popover.js";
 
+/** The usual action: a start where there are stopped desktops, and none that may be rebooted. @param {(string | null)[]} states */
+export function usual(states) {
+    const all = String([...new Set(states)]);
+    return /STOPPED/i.test(all) && !/AVAILABLE|IMPAIRED|UNHEALTHY|REBOOTING/i.test(all) ? "StartWorkSpace" : "RebootWorkSpace";
+}
+
 /** `first` names the action of the button, `held` says that all are on hold, and `begun` is called once one is confirmed. @param {{ ids: readonly string[], first: string, held?: boolean, begun?: () => void }} properties */
 export function ActionMenu({ ids, first, held = false, begun }) {
     const allowed = ACTIONS.filter(({ name }) => mayStart(name));

@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { useResource } from "../resource.js";
 import { may, session } from "../session.js";
 import { html } from "../vendor/preact.js";
-import { ActionMenu } from "./action-menu.js";
+import { ActionMenu, usual } from "./action-menu.js";
 import { actionTitle } from "./audit-words.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").WorkspaceRow} WorkspaceRow @typedef {import("../../../../wasm/js/types.js").RequestKey} RequestKey */
@@ -35,10 +35,9 @@ export function DesktopActions({ row, held }) {
     const limits = useResource(`limits ${session.value?.id} ${id}`, (signal) => limitsFor(id, signal));
     if (!may("act") && !may("admin")) return html`<p class="note">This key may read, not act.</p>`;
     if (limits.data?.out) return html`<p class="note">This key may not act on this desktop (${inWords(limits.data.key).join("; ")}).</p>`;
-    const usual = row.state?.toUpperCase() === "STOPPED" ? "StartWorkSpace" : "RebootWorkSpace";
     const said = limits.data ? inWords(limits.data.key) : [];
     return html`<div class="desktop-actions">
-        <${ActionMenu} ids=${[id]} first=${usual} held=${held} />
+        <${ActionMenu} ids=${[id]} first=${usual([row.state])} held=${held} />
         ${said.length > 0 && html`<p class="note">This key: ${said.join("; ")}.</p>`}
     </div>`;
 }
