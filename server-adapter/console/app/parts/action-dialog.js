@@ -175,7 +175,7 @@ function Results({ action, progress: { outcomes, waiting, sending, over }, stop,
     const stops = sending || waiting > 0;
     useEffect(() => button.current?.focus(), [stops]);
     const save = () => download(`${action.name}.csv`, csv(["workSpaceId", "outcome", "code", "message"], outcomes));
-    return html`${!over && html`<p id=${label}>${count(ended.length)} of ${desktops(outcomes.length)} ended${failed.length > 0 && `, ${count(failed.length)} of them not as intended`}${!sending && (session.value?.own ? ". It goes on when this is closed, until you sign out." : ". It goes on when this is closed.")}</p><progress aria-labelledby=${label} max=${outcomes.length} value=${ended.length}></progress>`}
+    return html`${!over && html`<p id=${label}>Finished: ${count(ended.length)} of ${count(outcomes.length)}${failed.length > 0 && `, ${count(failed.length)} of them not as intended`}.${!sending && ` It goes on when this is closed${waiting > 0 && session.value?.own ? ", and no more begin once you sign out" : ""}.`}</p><progress aria-labelledby=${label} max=${outcomes.length} value=${ended.length}></progress>`}
         <${Groups} action=${action} outcomes=${outcomes} />
         <div class="dialog-actions">
             ${stops && html`<button key="stop" ref=${button} type="button" onClick=${stop}>Stop</button>`}
