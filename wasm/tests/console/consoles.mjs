@@ -248,7 +248,10 @@ async function given({ place, driven, pages, transport, browser, context, option
         report: (records) => request("POST", "/operator/telemetry", { body: lines(records), type: "application/x-ndjson" }),
         fill: (selector, text) => fill(page, selector, text),
         doubleClick: async (selector, answered) => {
-            const { x, y, width, height } = await page.$eval(selector, (element) => element.getBoundingClientRect().toJSON());
+            const { x, y, width, height } = await page.$eval(selector, (element) => {
+                element.scrollIntoView({ block: "nearest" });
+                return element.getBoundingClientRect().toJSON();
+            });
             const at = [x + width / 2, y + height / 2];
             // Chromium counts clicks as they are numbered, so that the second certainly falls on what the first brought; Firefox counts those that come together.
             if (browser === "chromium") {

@@ -104,7 +104,7 @@ consoleTest("desktop_follows_actions_and_shows_its_story_on_one_axis", async ({ 
 consoleTest("double_click_sends_an_action_once", async ({ page, load, show, request, fill, doubleClick }) => {
     await load([DESKTOP]);
     // The buttons of the result are where those of the question were.
-    await page.setViewport({ width: 1280, height: 320 });
+    await page.setViewport({ width: 1280, height: 240 });
     await show("#/desktop/ws-1");
     await press(page, "Reboot");
     await fill("dialog[open] input[autocomplete=name]", "Ada");

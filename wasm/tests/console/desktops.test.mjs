@@ -276,8 +276,20 @@ consoleTest("terminate_of_stopped_desktops_says_which_reported_in_7_days", async
     assert.match(await page.$eval("dialog .warning", ({ textContent }) => textContent), /2 of 4 reported in the last 7 days, the latest 5 h ago/);
     const lines = await page.$$eval("dialog .outcomes li li", (all) => all.map(({ textContent }) => /reported (.*) ago/.exec(textContent)?.[1] ?? "never"));
     assert.deepEqual(lines, ["5 h", "2 d", "9 d", "never"]);
+    // The type of a desktop says something only where it changes; what is simulated is no alarm.
+    const change = () => page.$eval("dialog .outcomes li li", ({ textContent }) => textContent.replace(/.*(?=Stopped)/s, "").trim());
+    assert.equal(await change(), "Stopped → Terminating");
+    assert.ok(await page.$$eval("dialog .action-form > p", (all) => all.some(({ className, textContent }) => className === "note" && textContent.startsWith("Simulated"))));
     await page.locator("dialog .warning .check input").click();
     await page.waitForFunction(() => document.querySelector("dialog .dialog-actions button:last-child").textContent === "Terminate 2 desktops");
+    await click("dialog", "Cancel");
+    await click(".bulk", "More actions");
+    await page.waitForSelector(".bulk .menu-list");
+    await click(".bulk", "Change type");
+    await page.waitForSelector("dialog select");
+    await page.select("dialog select", "PERFORMANCE");
+    await page.waitForSelector("dialog .outcomes li li");
+    assert.equal(await change(), "Stopped → Updating, now STANDARD");
 });
 
 consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ page, load, show, context }) => {

@@ -135,7 +135,7 @@ function Confirm({ action, previewed, known, begin }) {
         return () => removeEventListener("keydown", pressed);
     }, []);
     return html`<form class="action-form" ref=${form} onSubmit=${submit}>
-        ${previewed[0]?.simulated && html`<p class="problem">Simulated: nothing happens to a desktop.</p>`}
+        ${previewed[0]?.simulated && html`<p class="note">Simulated: nothing happens to a desktop.</p>`}
         ${action.disconnects && offered.length > 0 && html`<${Recent} action=${action} known=${known} recent=${recent} of=${offered.length} spares=${spares} setSpares=${setSpares} />`}
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Also try the ${count(others)} that would be refused now</label>`}

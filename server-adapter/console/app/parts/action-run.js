@@ -27,7 +27,7 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
 
 /**
  * `outcome` is a result of the audit, `Waiting` for its turn, or `NotSent`.
- * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type; `seen`: when it reported last; `recent`: {@link recently}.
+ * `simulated`: the clock ends the action, and nothing happens to the desktop; `user`: whose it is; `type`: its compute type, where that changes; `seen`: when it reported last; `recent`: {@link recently}.
  * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string, simulated?: boolean, user?: string | null, type?: string | null, recent?: boolean, seen?: string | null }} Outcome
  */
 
@@ -83,7 +83,7 @@ export async function preview(action, ids, computeType, signal) {
     return outcomes;
 }
 
-/** Adds whose desktops they are, and when they reported. @param {Outcome[]} outcomes @param {{ danger?: boolean }} action @param {AbortSignal} signal */
+/** Adds whose desktops they are, and when they reported. @param {Outcome[]} outcomes @param {{ name: string, danger?: boolean }} action @param {AbortSignal} signal */
 export async function addPeople(outcomes, action, signal) {
     const [minutes] = recently(action);
     const byId = new Map(outcomes.map((outcome) => [outcome.workSpaceId, outcome]));
@@ -99,7 +99,7 @@ export async function addPeople(outcomes, action, signal) {
             for (const [index, id] of columns.workSpId.entries()) {
                 const outcome = byId.get(id);
                 const seen = columns.lastSeen[index];
-                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], type: columns.computeTypeName[index], seen, recent: seen !== null && Date.parse(seen) >= since });
+                if (outcome !== undefined) Object.assign(outcome, { user: columns.username[index], type: action.name === "ChangeComputeType" && columns.computeTypeName[index], seen, recent: seen !== null && Date.parse(seen) >= since });
             }
         }
     }
