@@ -126,6 +126,8 @@ consoleTest("numbers_open_the_desktops_behind_them", async (given) => {
     await page.locator(`::-p-xpath(//tr[contains(., "teams.exe")]//button)`).click();
     await page.waitForFunction(() => document.querySelectorAll("dialog tbody tr").length === 3);
     assert.match(await page.$eval("dialog tbody tr", ({ textContent }) => textContent), /ws-02.*12\.0 %/);
+    // It may run there no more.
+    assert.equal(await page.$eval("dialog h2", ({ textContent }) => textContent), "Desktops that ran teams.exe");
     for (const theme of ["light", "dark"]) await passesAxe(theme);
     await page.locator("dialog a.button").click();
     await rowCount(page, 3);

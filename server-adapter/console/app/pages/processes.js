@@ -36,11 +36,11 @@ export default function Processes() {
         <${Loaded} of=${found}>${(/** @type {{ rows: Process[], warnings: string[] }} */ data) => html`<${Shown} ...${data} range=${range} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
 }
 
-/** The desktops that run a process. @param {string} name @param {import("../parts/range.js").Range} range @returns {import("../asked.js").Behind} */
+/** The desktops that ran a process in the range. @param {string} name @param {import("../parts/range.js").Range} range @returns {import("../asked.js").Behind} */
 function running(name, range) {
     const items = (/** @type {any} */ { processes }) => (processes ?? []).filter((/** @type {any} */ each) => each.processName === name);
     return {
-        title: `Desktops that run ${visible(name)}`,
+        title: `Desktops that ran ${visible(name)}`,
         stream: "processes",
         spans: spansOf(...bounds(range)),
         accept: (record) => items(record).length > 0,
@@ -57,7 +57,7 @@ function Shown({ rows, warnings, range, q, sort }) {
     const [cpu, memory] = [greatest("cpuMax"), greatest("memoryMax")];
     const columns = [
         { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="named"><${Text} text=${row.processName} /></span>` },
-        { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => html`<button type="button" class="number-link" aria-label=${`${count(row.machines)} desktops run ${visible(row.processName)}: show them`} onClick=${() => askBehind(running(row.processName, range))}>${count(row.machines)}</button>` },
+        { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => html`<button type="button" class="number-link" aria-label=${`${count(row.machines)} desktops ran ${visible(row.processName)}: show them`} onClick=${() => askBehind(running(row.processName, range))}>${count(row.machines)}</button>` },
         { name: "reports", title: "Reports", number: true, show: (/** @type {Process} */ row) => count(row.reports) },
         measured("cpuAvg", "CPU, mean", percent, cpu, 1),
         measured("cpuMax", "CPU, max", percent, cpu, 1),
