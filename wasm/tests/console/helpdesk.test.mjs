@@ -243,6 +243,8 @@ consoleTest("users_are_found_by_any_part_while_it_is_typed", async ({ page, load
     await load([{ ...DESKTOP, workSpId: "ws-1" }, { ...DESKTOP, workSpId: "ws-2", computerName: "LARS" }, { ...DESKTOP, workSpId: "ws-3", computerName: "DESK-3", username: "ahansen" }, { ...DESKTOP, workSpId: "ws-4", computerName: "JLARSEN", username: "bruno" }]);
     await show("#/user", "main#main tbody tr");
     await page.waitForFunction(() => document.activeElement?.name === "username", {}, "the focus is in the field");
+    // The desktop reports also while its user is away.
+    assert.deepEqual(await page.$$eval("main#main thead th", (all) => all.map(({ textContent }) => textContent.replace(/ [↑↓]/, "").trim())), ["User", "Desktops", "State", "Desktop reported"]);
     const users = () => page.$$eval("main#main tbody tr", (all) => all.map(({ textContent }) => textContent));
     assert.equal((await users()).length, 3);
     await page.keyboard.type("LARS");

@@ -43,7 +43,7 @@ const COLUMNS = [
     { name: "username", title: "User", show: ({ username }) => html`<${UserLink} name=${username} />` },
     { name: "desktops", title: "Desktops", number: true, show: ({ desktops, username }) => (desktops === 1 ? "1" : html`<a href=${href("desktops", undefined, { q: username })}>${count(desktops)}</a>`) },
     { name: "state", title: "State", show: ({ state, desktops }) => (desktops === 1 ? html`<${State} state=${state} />` : html`<span class="note">several</span>`) },
-    { name: "lastSeen", title: "Last seen", number: true, show: ({ lastSeen }) => html`<span title=${time(lastSeen)}>${ago(lastSeen, Date.now())}</span>` },
+    { name: "lastSeen", title: "Desktop reported", number: true, show: ({ lastSeen }) => html`<span title=${time(lastSeen)}>${ago(lastSeen, Date.now())}</span>` },
 ];
 
 export function Users() {
