@@ -142,7 +142,14 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
     assert.ok(await page.evaluate(() => document.querySelector(".grid .active").getBoundingClientRect().top >= document.querySelector(".heading").getBoundingClientRect().bottom - 1));
     while ((await focused(page)) !== "More actions") await press("Tab");
     await press("Enter");
-    while ((await focused(page)) !== "Terminate …") await press("Tab");
+    const items = await page.$$eval(".menu-list button", (all) => all.map(({ textContent }) => textContent));
+    const moved = [];
+    for (const key of ["ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "End", "Home"]) {
+        await press(key);
+        moved.push(items.indexOf(await focused(page)));
+    }
+    assert.deepEqual(moved, [1, 0, items.length - 1, 0, items.length - 1, 0]);
+    while ((await focused(page)) !== "Terminate …") await press("ArrowDown");
     await press("Enter");
     await page.waitForSelector("dialog[open] .outcomes");
     const said = await page.$eval("dialog", ({ textContent }) => textContent);

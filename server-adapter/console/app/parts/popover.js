@@ -4,7 +4,7 @@ import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../ve
 
 /**
  * `children` is called with what closes it.
- * @param {{ label: any, title: string, kind?: string, menu?: boolean, children?: any }} properties `title` names what is shown; with `menu` a click in it closes it
+ * @param {{ label: any, title: string, kind?: string, menu?: boolean, children?: any }} properties `title` names what is shown; with `menu` a click in it closes it, and the arrow keys, Home and End move between its buttons
  */
 export function Popover({ label, title, kind = "quiet", menu = false, children }) {
     const [open, setOpen] = useState(false);
@@ -32,10 +32,16 @@ export function Popover({ label, title, kind = "quiet", menu = false, children }
     }, [open]);
     /** @param {KeyboardEvent} event */
     const pressed = (event) => {
-        if (event.key !== "Escape" || !open) return;
+        if (!open) return;
+        const items = [...(panel.current?.querySelectorAll("button") ?? [])];
+        const at = items.indexOf(/** @type {any} */ (document.activeElement));
+        const next = { ArrowDown: at + 1, ArrowUp: Math.max(at, 0) - 1, Home: 0, End: -1 }[event.key];
+        // After the last item comes the first.
+        if (menu && next !== undefined) items.at(next % items.length)?.focus();
+        else if (event.key === "Escape") close();
+        else return;
         event.preventDefault();
         event.stopPropagation();
-        close();
     };
     return html`<span class="popover" ref=${frame} onKeyDown=${pressed}>
         <button type="button" class=${kind} aria-expanded=${open ? "true" : "false"} aria-controls=${open ? id : undefined} onClick=${() => setOpen(!open)}>${label}</button>

@@ -10,7 +10,7 @@ const KEYS = [
     ["Ctrl K", "Search, or a command such as reboot ws-1"],
     ["/", "To the filter of the page, else the search"],
     ["?", "This help"],
-    ["↑ ↓ Home End", "Move in a table"],
+    ["↑ ↓ Home End", "Move in a table or a menu"],
     ["Space", "Select a row"],
     ["Shift ↑ ↓, Ctrl A", "Select several rows, or all"],
     ["Enter", "Open a row"],
