@@ -118,6 +118,8 @@ consoleTest(
             ["3", "2", "The id is missing.", "DESK-2;;bob;44"],
             ["5", "2", "The id ws-1 is on line 2 already.", "DESK-4;ws-1;ida;41"],
         ]);
+        const [{ detail }] = await request("GET", "/api/Information/GetAdminActivity", { query: { numberOfActivities: 1 } });
+        assert.equal(detail, "2 created, 0 updated, 2 rejected", "the audit counts what the page does");
         const { rows } = await request("GET", "/query/workspaces", { query: { limit: 10 } });
         assert.deepEqual(rows.map(({ workSpId, computerName, username, region }) => [workSpId, computerName, username, region]), [["ws-1", "DESK-1", "ada", "eu-west-1"], ["ws-3", "DESK-3", "eve", "eu-west-1"]]);
         for (const theme of ["light", "dark"]) await passesAxe(theme);
