@@ -87,7 +87,7 @@ consoleTest("latest_actions_show_a_batch_as_one_line_no_keys_and_no_updates", as
     await request("POST", "/api/Actions/StartWorkSpace", { query: { workSpaceId: "ws-stopped", requester: "Ada" } });
     await request("POST", "/operator/actions", { json: { action: "RebootWorkSpace", workSpaceIds: [...desktops(6).map(({ workSpId }) => workSpId), "ws-none"], requester: "Grace" } });
     // As the inventory reports desktops that stop and start by themselves.
-    for (let turn = 0; turn < 10; turn++) await load(Array.from({ length: 12 }, (_, number) => ({ ...DESKTOP, workSpId: `ws-auto-${number}`, state: turn % 2 ? "STOPPED" : "AVAILABLE" })));
+    for (let turn = 0; turn < 10; turn++) await load(Array.from({ length: 30 }, (_, number) => ({ ...DESKTOP, workSpId: `ws-auto-${number}`, state: turn % 2 ? "STOPPED" : "AVAILABLE" })));
     await request("POST", "/operator/actions", { json: { action: "StartWorkSpace", workSpaceIds: ["ws-alone"], requester: "Edsger" } });
     await says(page, "7 desktops", ".latest");
     await says(page, "Start ws-stopped", ".latest");

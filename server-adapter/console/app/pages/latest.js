@@ -15,8 +15,9 @@ import { html } from "../vendor/preact.js";
 /** @typedef {import("../../../../wasm/js/types.js").AdminActivity} Row @typedef {import("../../../../wasm/js/types.js").ActionBatch} Batch */
 /** @typedef {{ key: string, at: string, failed: boolean, row?: Row, batch?: Batch }} Entry */
 
-/** Rows of the audit that are read: those of batches, of keys and of the inventory are among them. */
+/** Rows of the audit that are read, and how many where too few of them are shown: most may be of the inventory, of batches and of keys. */
 const ROWS = 200;
+const ROWS_MAX = 3000;
 const SHOWN = 8;
 /** What nobody did to a desktop: keys, what was read, what a batch says itself, and states that the inventory heard of. */
 const OTHERS = /Key|Export|Backup|BackUp|StopBatch|UpdateWorkSpace/;
@@ -26,9 +27,9 @@ const sizeOf = ({ waiting, running, succeeded, failed }) => waiting + running + 
 
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => /^(action|hold|import)|removed/.test(type);
 
-/** @param {AbortSignal} signal @returns {Promise<Entry[]>} */
-async function load(signal) {
-    const [rows, { batches }] = await Promise.all([get("/api/Information/GetAdminActivity", { numberOfActivities: ROWS }, signal), get("/operator/batches", {}, signal)]);
+/** @param {AbortSignal} signal @param {number} number @returns {Promise<Entry[]>} */
+async function load(signal, number) {
+    const [rows, { batches }] = await Promise.all([get("/api/Information/GetAdminActivity", { numberOfActivities: number }, signal), get("/operator/batches", {}, signal)]);
     // An inventory that is imported every minute must not hide what people did: of imports the newest is a line.
     let imports = 0;
     const single = rows.filter((/** @type {Row} */ { action, batchId }) => batchId === undefined && !OTHERS.test(action) && (action !== "ImportWorkSpaces" || imports++ === 0));
@@ -44,6 +45,7 @@ async function load(signal) {
         })),
         ...single.map((/** @type {Row} */ row) => ({ key: `row ${row.id}`, at: row.activityTime, failed: row.result === "Failed", row })),
     ];
+    if (entries.length < SHOWN && rows.length === number && number < ROWS_MAX) return load(signal, ROWS_MAX);
     // Failures are first for a day, not for ever.
     const since = Date.now() - DAY_MS;
     const first = (/** @type {Entry} */ { failed, at }) => Number(failed && Date.parse(at) > since);
@@ -51,7 +53,7 @@ async function load(signal) {
 }
 
 export function Latest() {
-    const latest = useResource("latest", load, { on: changes });
+    const latest = useResource("latest", (signal) => load(signal, ROWS), { on: changes });
     const now = Date.now();
     return html`<section class="panel">
         <h2>Latest actions</h2>
