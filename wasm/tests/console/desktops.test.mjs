@@ -252,7 +252,7 @@ consoleTest("reboot_of_many_says_which_reported_lately_and_goes_in_waves_that_ca
     await fill("dialog input[autocomplete=off]", "27");
     assert.deepEqual(await isDisabled(), [false, "Reboot 27 desktops"]);
     await click("dialog", "Reboot 27");
-    // What runs goes on in any case; what waits ends with the key of the session.
+    // What runs goes on in any case; those that wait end with the key of the session.
     await says("Finished: 0 of 27. It goes on when this is closed, and no more begin once you sign out.");
     await click("dialog", "Stop");
     await says("17 not sent");
