@@ -42,7 +42,10 @@ pub(crate) type HostConditions = dyn Fn() -> Vec<Condition> + Send + Sync;
 impl EngineCore {
     /// Everything that is wrong now, the worst first. What cannot be read is a condition too.
     pub(crate) fn conditions(&self) -> Vec<Condition> {
-        let now = self.now();
+        self.conditions_at(self.now())
+    }
+
+    fn conditions_at(&self, now: Timestamp) -> Vec<Condition> {
         let mut all = self.conditions_of_store(now);
         match conditions(&Fleet::new(self, PAGE_TEXT_BYTES_MAX)) {
             Ok(mut found) => {
@@ -180,14 +183,15 @@ impl EngineCore {
         all
     }
 
-    /// Looks for conditions where that is due, and writes an event for each that was raised or cleared.
-    pub(super) fn watch_conditions(&self) -> Result<()> {
+    /// Looks for conditions where that is due, and writes an event for each that was raised or cleared. `began` is when the round of upkeep did:
+    /// by a later time it would seem not to have removed what was not too old then, where the clock was set ahead meanwhile.
+    pub(super) fn watch_conditions(&self, began: Timestamp) -> Result<()> {
         let every = i64::try_from(self.config.alerts.every.as_secs()).unwrap_or(i64::MAX);
         if every == 0 || self.store.is_read_only() || !self.is_due(&self.watched_at, every) {
             return Ok(());
         }
         self.watched_at.store(self.now().ticks(), Ordering::Release);
-        let mut now = self.conditions();
+        let mut now = self.conditions_at(began);
         for condition in &mut now {
             condition.text = condition.text.chars().take(CONDITION_TEXT_MAX).collect();
         }

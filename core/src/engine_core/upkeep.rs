@@ -208,9 +208,10 @@ impl EngineCore {
     pub(crate) fn maintain(&self, go_on: GoOn<'_>) -> Result<()> {
         self.check_place()?;
         self.keep_reserve_reported();
+        let began = self.now();
         let maintained = self.take_all_steps(go_on);
         // Also where a step failed: that is when somebody has to hear of it.
-        let watched = self.watch_conditions();
+        let watched = self.watch_conditions(began);
         let maintained = maintained.and(watched);
         if let Err(error) = &maintained {
             self.store.note_damage(error);

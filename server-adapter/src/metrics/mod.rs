@@ -59,7 +59,7 @@ struct Counters {
     filed: AtomicU64,
     internal: AtomicU64,
     maintenance_failures: AtomicU64,
-    /// The end of the last round of maintenance that succeeded, in ticks; 0 before the first.
+    /// The begin of the last round of maintenance that succeeded, in ticks; 0 before the first.
     maintained_at: AtomicI64,
     receivers: Receivers,
     observed: conditions::Observed,
@@ -130,7 +130,7 @@ impl Metrics {
         }
     }
 
-    /// Records a round of maintenance that succeeded.
+    /// Records a round of maintenance that began then and succeeded.
     pub(crate) fn maintained(&self, at: Timestamp) {
         self.0
             .observed
@@ -281,7 +281,7 @@ impl Metrics {
         if maintained_at != 0 {
             text.gauge(
                 "maintenance_last_success_timestamp_seconds",
-                "End of the last round of maintenance that succeeded, since the epoch.",
+                "Begin of the last round of maintenance that succeeded, since the epoch.",
                 figures::unix_seconds(Timestamp::from_ticks(maintained_at)),
             );
         }

@@ -26,10 +26,12 @@ pub(super) fn start(engine: Engine, pause: Duration, metrics: Metrics) -> io::Re
                 return;
             }
             let go_on = || !is_stopping();
+            // What the round does is right by this time, not by that of its end.
+            let began = engine.now();
             let round = catch_unwind(AssertUnwindSafe(|| engine.maintain_while(go_on)));
             let reason = match round {
                 Ok(Ok(())) => {
-                    metrics.maintained(engine.now());
+                    metrics.maintained(began);
                     continue;
                 }
                 Ok(Err(error)) => error_chain(&error),
