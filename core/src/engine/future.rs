@@ -60,8 +60,20 @@ impl ResponseFuture {
         completion: Completion,
         exchange: &Exchange,
     ) -> Self {
-        Self::new(core, completion, exchange, |core, traceparent, _, made| {
-            api::collect(core, traceparent, made)
+        Self(match completion {
+            Completion::Response(response) => State::Ready(response),
+            Completion::Chunked(response, chunks) => {
+                let traceparent = exchange.traceparent();
+                State::Ready(api::collect(&core, traceparent, (response, Some(chunks))))
+            }
+            Completion::Pending(outcomes, respond) => State::Pending {
+                commits: PendingCommits::new(core, outcomes),
+                respond,
+                finish: |core, traceparent, _, made| api::collect(core, traceparent, made),
+                key: None,
+                traceparent: exchange.traceparent().cloned(),
+            },
+            Completion::Import(import) => State::importing(core, import, exchange),
         })
     }
 }
@@ -72,38 +84,20 @@ impl ResponseFuture<ResponseBody> {
         completion: Completion,
         exchange: &Exchange,
     ) -> Self {
-        Self::new(core, completion, exchange, |core, _, key, made| {
-            streamed(core, key, made)
-        })
-    }
-}
-
-impl<B> ResponseFuture<B> {
-    fn new(
-        core: Arc<EngineCore>,
-        completion: Completion,
-        exchange: &Exchange,
-        finish: Finish<B>,
-    ) -> Self {
-        let (traceparent, key) = (exchange.traceparent(), exchange.key().map(|key| key.id));
         Self(match completion {
-            Completion::Response(response) => {
-                State::Ready(finish(&core, traceparent, key, (response, None)))
-            }
+            Completion::Response(response) => State::Ready(response.map(ResponseBody::from)),
             Completion::Chunked(response, chunks) => {
-                State::Ready(finish(&core, traceparent, key, (response, Some(chunks))))
+                let made = (response, Some(chunks));
+                State::Ready(streamed(&core, exchange.key().map(|key| key.id), made))
             }
             Completion::Pending(outcomes, respond) => State::Pending {
                 commits: PendingCommits::new(core, outcomes),
                 respond,
-                finish,
-                key,
-                traceparent: traceparent.cloned(),
+                finish: |core, _, key, made| streamed(core, key, made),
+                key: exchange.key().map(|key| key.id),
+                traceparent: exchange.traceparent().cloned(),
             },
-            Completion::Import(import) => State::Importing {
-                import: PendingImport { core, import },
-                traceparent: traceparent.cloned(),
-            },
+            Completion::Import(import) => State::importing(core, import, exchange),
         })
     }
 }
@@ -118,6 +112,15 @@ fn streamed(
         Some(rest) => ResponseBody::streamed(first, Arc::clone(core), rest, key),
         None => first.into(),
     })
+}
+
+impl<B> State<B> {
+    fn importing(core: Arc<EngineCore>, import: Box<Import>, exchange: &Exchange) -> Self {
+        Self::Importing {
+            import: PendingImport { core, import },
+            traceparent: exchange.traceparent().cloned(),
+        }
+    }
 }
 
 impl<B: From<Bytes> + Unpin> Future for ResponseFuture<B> {
