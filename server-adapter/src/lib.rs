@@ -64,8 +64,6 @@ pub use connection::tls::Tls;
 #[cfg(not(feature = "tls"))]
 pub use connection::without_tls::Tls;
 pub use deskfleet_client::{PageTokens, Problem, RepeatedToken, api_key, read_api_key, visible};
-#[cfg(feature = "tls")]
-pub use deskfleet_client::{read_certificates, read_key, read_roots};
 pub use log::LogQueue;
 pub use log::access_log::{AccessLog, LogFormat, stderr_log};
 pub use metrics::Metrics;

@@ -101,14 +101,11 @@ impl EngineCore {
         *reported_at = Some((now.ticks(), count));
         drop(reported_at);
         // The sync comes first, because the log may be gone. Without space for it the node says so.
-        let synced = self.sync_applied(cluster);
-        synced.or_else(|error| {
-            if error.is_for_space() {
-                Ok(())
-            } else {
-                Err(error)
-            }
-        })?;
+        if let Err(error) = self.sync_applied(cluster)
+            && !error.is_for_space()
+        {
+            return Err(error);
+        }
         let applied = lock(&cluster.applier).applied;
         let is_halted = cluster.halted().is_some();
         let seen = if is_halted { 0 } else { cluster.position() };
