@@ -1,14 +1,14 @@
 //! The parts of an engine and how they are connected: the store, the writer, and what the host injected.
 
-#[cfg(feature = "cluster")]
 mod cluster;
+mod committing;
 mod condition;
 mod conditions;
 mod events;
 mod filing;
 mod intake;
 mod keys;
-mod lanes;
+mod logging;
 mod monitoring;
 mod pending;
 mod rate;
@@ -26,31 +26,26 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
-#[cfg(feature = "cluster")]
-use crate::log::Log;
-use crate::mutation::{Context, Outcome};
-use crate::observer::{Event, Observer};
+use crate::log::{CanShare, Log};
+use crate::mutation::configure::shared_settings;
+use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
-use crate::store::telemetry::arrivals::Arrivals;
-use crate::store::writer::Batch;
-use crate::store::{Store, WriteFailure, meta};
+use crate::store::{Store, meta};
 use crate::timestamp::Timestamp;
 
-#[cfg(feature = "cluster")]
 use cluster::Cluster;
+pub(crate) use committing::Claim;
+use committing::Commits;
 use condition::Reported;
 pub(crate) use conditions::HostConditions;
 use events::EventWaiters;
 use filing::Filing;
 pub(crate) use intake::IncomingBatch;
 use intake::Intake;
-pub(crate) use lanes::Claim;
-use lanes::{Arriving, CommitJob, Lanes, Submission};
 use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 use rate::Rate;
 use rejections::Rejections;
-use write::Write;
 
 /// Returns the free bytes of the medium, where they are known.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
@@ -65,13 +60,12 @@ pub(crate) struct Injected {
     /// Nothing outlives the store, so telemetry is acknowledged before its commit.
     pub(crate) volatile: bool,
     /// The log that this engine shares, and its name as a node.
-    #[cfg(feature = "cluster")]
     pub(crate) log: Option<SharedLog>,
 }
 
 /// The log that an engine shares with others, and its name among them.
-#[cfg(feature = "cluster")]
 pub(crate) struct SharedLog {
+    pub(crate) can_share: CanShare,
     pub(crate) log: Box<dyn Log>,
     pub(crate) node: String,
 }
@@ -82,8 +76,9 @@ pub(crate) struct EngineCore {
     /// Makes trace ids; seeded once.
     pub(crate) trace_random: SplitMix,
     injected: Injected,
-    lanes: Lanes,
-    #[cfg(feature = "cluster")]
+    commits: Commits,
+    /// Locked while writes of a batch are applied that the log has.
+    applying: Mutex<()>,
     cluster: Option<Cluster>,
     intake: Intake,
     /// Requests of each key in its current minute.
@@ -111,10 +106,7 @@ pub(crate) struct EngineCore {
 }
 
 impl EngineCore {
-    pub(crate) fn new(store: Store, config: Config, injected: Injected) -> Result<Self> {
-        #[cfg(feature = "cluster")]
-        let (mut config, mut injected) = (config, injected);
-        #[cfg(feature = "cluster")]
+    pub(crate) fn new(store: Store, mut config: Config, mut injected: Injected) -> Result<Self> {
         let cluster = match injected.log.take() {
             Some(shared) => {
                 let mut process = [0; 8];
@@ -125,6 +117,7 @@ impl EngineCore {
             }
             None => None,
         };
+        store.keep_log_settings(&shared_settings(&config))?;
         let mut seed = [0; 8];
         if !(injected.fill_random)(&mut seed) {
             return Err(no_random());
@@ -132,8 +125,8 @@ impl EngineCore {
         let swept = meta::swept(&store.snapshot()?)?;
         let core = Self {
             swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
-            lanes: Lanes::new(config.commit_driver, store.has_log()),
-            #[cfg(feature = "cluster")]
+            commits: Commits::new(config.commit_driver, store.has_log().is_some()),
+            applying: Mutex::default(),
             cluster,
             store,
             config,
@@ -162,23 +155,15 @@ impl EngineCore {
     /// dated a moment later.
     pub(crate) fn now(&self) -> Timestamp {
         let now = self.injected.clock.now();
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster {
+        if let Some(cluster) = self.cluster() {
             return now.max(cluster.applied_time());
         }
         now
     }
 
     /// Whether this is a node of a fleet.
-    #[cfg_attr(
-        not(feature = "cluster"),
-        expect(clippy::unused_self, reason = "only a node has a log")
-    )]
     fn is_node(&self) -> bool {
-        #[cfg(feature = "cluster")]
-        return self.cluster().is_some();
-        #[cfg(not(feature = "cluster"))]
-        false
+        self.cluster().is_some()
     }
 
     /// The time of the last sweep.
@@ -187,156 +172,17 @@ impl EngineCore {
         (ticks != i64::MIN).then(|| Timestamp::from_ticks(ticks))
     }
 
-    /// Commits a batch; its lane is free again when this returns. Returns the number of mutations; each telemetry record counts
-    /// as one.
-    fn commit(&self, job: CommitJob<'_>) -> usize {
-        let begun = self.now();
-        let landing = Landing {
-            intake: &self.intake,
-            records: 0,
-        };
-        let (mutations, failure) = match job {
-            CommitJob::Store(submissions, batch) => {
-                self.commit_to_store(submissions, batch, landing)
-            }
-            CommitJob::Queue(_, arriving, batch) => self.commit_to_queue(arriving, batch, landing),
-        };
-        let duration = self.now().duration_since(begun);
-        // Streams are woken also after a failure, which may have reopened the file with events that were in doubt.
-        self.wake_for_events();
-        match failure {
-            None => self.observe(&Event::Committed {
-                mutations,
-                duration,
-            }),
-            Some(failure) => {
-                if failure.reopened {
-                    self.observe(&Event::Reopened);
-                }
-                let error = &failure.error;
-                self.observe(&Event::CommitFailed { error });
-            }
-        }
-        mutations
-    }
-
-    fn commit_to_store(
-        &self,
-        submissions: Vec<Submission>,
-        mut batch: Batch<'_, Submission, Outcome>,
-        mut landing: Landing<'_>,
-    ) -> (usize, Option<WriteFailure>) {
-        let mut count = 0;
-        let (mut writes, mut parts) = (Vec::with_capacity(submissions.len()), Vec::new());
-        for submission in submissions {
-            let before = writes.len();
-            match submission {
-                Submission::Write(write) => {
-                    count += 1;
-                    writes.push(write);
-                }
-                Submission::Telemetry(arriving) => {
-                    writes.extend(self.writes_of_telemetry(landing.take(arriving)));
-                }
-            }
-            parts.push(writes.len() - before);
-        }
-        let written = self.write(writes).map(|outcomes| {
-            let mut outcomes = outcomes.into_iter();
-            let whole = |part: usize| outcomes.by_ref().take(part).collect();
-            parts.into_iter().map(whole).collect::<Vec<Outcome>>()
-        });
-        count += landing.count();
-        let records = landing.records;
-        drop(landing);
-        match written {
-            Ok(outcomes) => {
-                self.rate.add(self.now(), records);
-                batch.resolve(outcomes);
-                (count, None)
-            }
-            Err(failure) => {
-                batch.resolve(std::iter::repeat_with(|| Err(failure.error.clone())));
-                (count, Some(failure))
-            }
-        }
-    }
-
-    fn commit_to_queue(
-        &self,
-        arriving: Vec<Arriving>,
-        mut batch: Batch<'_, Arriving, Outcome>,
-        mut landing: Landing<'_>,
-    ) -> (usize, Option<WriteFailure>) {
-        let submissions = arriving.len();
-        let arrivals: Vec<_> = arriving
-            .into_iter()
-            .map(|each| landing.take(each))
-            .collect();
-        let (accepted, refusal) = match self.may_append() {
-            Ok(()) => self.space_left().for_arrivals(arrivals),
-            Err(error) => (Vec::new(), Some(error)),
-        };
-        let mut outcomes = self.store.append(&|| self.new_log_id(), accepted);
-        outcomes.resize_with(submissions, || refusal.clone().map_or(Ok(()), Err));
-        let count = landing.count();
-        drop(landing);
-        let failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
-        if failure.is_none() {
-            self.rate.add(self.now(), count as u64);
-        }
-        batch.resolve(outcomes);
-        (count, failure.map(WriteFailure::from))
-    }
-
-    /// Whether the files of the store are where they were opened.
-    fn may_append(&self) -> Result<()> {
-        self.store.check_place(false)?;
-        self.store.check_folder()
-    }
-
-    /// One transaction.
-    fn write(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, WriteFailure> {
-        self.store.check_place(false)?;
-        let (class, writes) = self.space_left().for_writes(writes)?;
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster {
-            return self.write_as_node(cluster, writes);
-        }
-        let now = self.now();
-        self.store.write(class, |tables| {
-            let mut context = Context::new(tables, &self.config, now);
-            let apply = |write: Result<Write>| match write {
-                Ok(write) => (write.apply)(&mut context),
-                Err(refusal) => Ok(Err(refusal)),
-            };
-            writes.into_iter().map(apply).collect()
-        })
-    }
-
-    /// Id of a new queue log, from the host's secure randomness: clients see trace ids and could otherwise forge bytes that pass as a
-    /// frame.
-    fn new_log_id(&self) -> Result<u64> {
-        let mut id = [0; 8];
-        if !(self.injected.fill_random)(&mut id) {
-            return Err(no_random());
-        }
-        Ok(u64::from_le_bytes(id))
-    }
-
     /// Commits pending writes, writes what is only in memory, and closes the file.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_threads();
         self.end_event_streams();
         while self.lead() > 0 {}
         let kept = match self.write_key_uses() {
-            #[cfg(feature = "cluster")]
-            Err(_) if self.cluster.is_some() => Ok(()),
+            Err(_) if self.is_node() => Ok(()),
             kept => kept,
         };
         let moves_queue = self.has_space_for_queue();
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster
+        if let Some(cluster) = self.cluster()
             && let Err(error) = self.sync_applied(cluster)
             && !error.is_for_space()
         {
@@ -344,33 +190,6 @@ impl EngineCore {
             return self.store.close(moves_queue).and(Err(error));
         }
         self.store.close(moves_queue).and(kept)
-    }
-}
-
-/// The records of a commit. When it is dropped they are no longer in flight, however the commit ended.
-struct Landing<'m> {
-    intake: &'m Intake,
-    records: u64,
-}
-
-impl Landing<'_> {
-    fn take(&mut self, arriving: Arriving) -> Arrivals {
-        let arrivals = match arriving {
-            Arriving::Batch(arrivals) => *arrivals,
-            Arriving::Gathered => self.intake.take(),
-        };
-        self.records += arrivals.records();
-        arrivals
-    }
-
-    fn count(&self) -> usize {
-        usize::try_from(self.records).unwrap_or(usize::MAX)
-    }
-}
-
-impl Drop for Landing<'_> {
-    fn drop(&mut self) {
-        self.intake.landed(self.records);
     }
 }
 

@@ -49,7 +49,7 @@
 //! # Features
 //! - `system` (default): the clock and the randomness of the operating system, unless the builder is given others. Without it
 //!   the engine has neither, and compiles to `wasm32-unknown-unknown`.
-//! - `cluster`: several nodes that share a log.
+//! - `cluster`: `EngineBuilder::log`, by which several nodes share a [log](cluster::Log).
 //! - `tower`: `Engine::service`, a `tower_service::Service` for axum and the like.
 //! - `schema`: JSON Schemas of all bodies, for documents and type definitions; a program that serves does not need it.
 //! - `testing`: a double of the service for tests, with faults, a manual clock and a journal.
@@ -65,7 +65,6 @@ mod error;
 pub mod limits;
 #[doc(hidden)]
 pub mod locks;
-#[cfg(feature = "cluster")]
 mod log;
 mod model;
 mod mutation;
@@ -101,7 +100,6 @@ pub use model::{
     RemovedTelemetry, RunningMode, Scope, Scopes, Severity, StartupRecord, State, StatsRecord,
     StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
-#[cfg(feature = "cluster")]
 #[doc(hidden)]
 pub use mutation::logged::entry::logged_mutations;
 #[cfg(feature = "tracing")]
@@ -148,7 +146,6 @@ pub mod query {
 }
 
 /// Several nodes that share a log, which the host provides.
-#[cfg(feature = "cluster")]
 pub mod cluster {
     pub use crate::engine::AppliedFuture;
     pub use crate::log::{

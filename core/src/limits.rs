@@ -83,7 +83,6 @@ pub const CSV_CELLS_MAX: usize = 256;
 /// Workspaces applied atomically by a bulk put, and committed at once by an import.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
 /// Bytes of texts at which a part of a bulk upsert of a node ends before that: an entry of the log takes no more.
-#[cfg(feature = "cluster")]
 pub const BULK_UPSERT_BYTES: usize = 768 * 1024;
 /// Seconds after which an action that only the host ends is reported when no provider has begun it.
 pub const UNATTENDED_SECONDS: i64 = 15 * 60;
@@ -218,13 +217,12 @@ pub const MAINTENANCE_IDS_MAX: usize = 4 * MAINTENANCE_ROWS_MAX;
 pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes at which an entry of the log that nodes share ends, unless one mutation alone is longer: NATS JetStream takes messages of up
 /// to 1 MiB unless configured otherwise, headers included.
-#[cfg(feature = "cluster")]
 pub const LOG_ENTRY_BYTES: usize = 900_000;
+/// Bytes of entries in the log of a store after which the file is synced: a crash leaves no more to be applied again.
+pub const LOG_UNSYNCED_BYTES: usize = 1024 * 1024;
 /// What a log takes at least, in bytes of an entry.
-#[cfg(feature = "cluster")]
 pub const LOG_BODY_BYTES_MIN: usize = 1_000_000;
 /// What an entry may have more than the JSON of a record in it and the records before that in its block, in bytes.
-#[cfg(feature = "cluster")]
 pub const LOG_OVERHEAD_BYTES: usize = 4096;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
 pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;

@@ -27,7 +27,6 @@ pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 }
 
 /// Waits up to `patience` for as long as `waits` says so.
-#[cfg(feature = "cluster")]
 pub(crate) fn wait_up_to<'g, T>(
     changed: &Condvar,
     guard: MutexGuard<'g, T>,

@@ -83,6 +83,15 @@ pub trait Log: Send + Sync + 'static {
     }
 }
 
+/// Proof that an engine can share a log. Without the feature `cluster` there is none, so that the compiler leaves all of it out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CanShare(#[cfg(not(feature = "cluster"))] std::convert::Infallible);
+
+#[cfg(feature = "cluster")]
+impl CanShare {
+    pub(crate) const HERE: Self = Self();
+}
+
 /// Identifies an entry that a node appends, also over a connection that was lost meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub [u8; 16]);

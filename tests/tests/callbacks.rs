@@ -9,8 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, StorageBackend, Workspace};
+use deskfleet_tests::crash::recording::Recorder;
 use deskfleet_tests::disk::Disk;
-use deskfleet_tests::files::FileOf;
+use deskfleet_tests::files::{Contents, FileOf, Part};
 use deskfleet_tests::posting::{engine, ids, post};
 use deskfleet_tests::transport::block_on;
 use http::{Request, StatusCode};
@@ -288,54 +289,82 @@ fn call_returns_while_the_engines_thread_waits_for_the_disk() {
     engine.close().unwrap();
 }
 
-/// An engine with two threads that commit, whose observers call `observed` at the same time, once each; then both lanes are written.
+/// An engine with two threads that commit, whose observers call `observed` at the same time, once each: the one has applied a write,
+/// which waited for the sync of a filing, and the other has appended a record meanwhile.
 fn both_observers(
-    observed: impl Fn(&Engine, bool) + Send + Sync + 'static,
+    observed: impl Fn(&Engine, usize) + Send + Sync + 'static,
 ) -> (deskfleet::Result<()>, StatusCode) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("fleet.redb");
     ends("two observers", move || {
         let of_observer: Arc<OnceLock<Engine>> = Arc::default();
-        let seen = (AtomicBool::new(false), AtomicBool::new(false));
+        let seen = Mutex::new(Vec::new());
+        let has_begun = Arc::new(AtomicBool::new(false));
+        let begun = Arc::clone(&has_begun);
         let (both, shared) = (Barrier::new(2), Arc::clone(&of_observer));
         let mut config = Config::default();
         config.commit_driver = CommitDriver::Thread;
+        let disk = Recorder::holding(Contents::default());
         let opened = Engine::builder()
             .clock(SystemTime::now)
             .seed(7)
             .config(config)
             .observer(move |event: &Event<'_>| {
-                let on_queue = thread::current().name() == Some("deskfleet-queue");
-                let seen = if on_queue { &seen.0 } else { &seen.1 };
-                if let (Event::Committed { .. }, Some(engine)) = (event, shared.get())
-                    && !seen.swap(true, Ordering::SeqCst)
-                {
-                    both.wait();
-                    observed(engine, on_queue);
+                let this = thread::current();
+                if !matches!(event, Event::Committed { .. }) || this.name() != Some("deskfleet-commit") {
+                    return;
                 }
+                let Some(engine) = shared.get() else {
+                    return begun.store(true, Ordering::SeqCst);
+                };
+                let mut known = seen.lock().unwrap();
+                if known.contains(&this.id()) {
+                    return;
+                }
+                let place = known.len();
+                known.push(this.id());
+                drop(known);
+                both.wait();
+                observed(engine, place);
             })
-            .open(path);
-        of_observer.set(opened.unwrap()).unwrap();
-        let engine = of_observer.get().unwrap();
-        let statuses = thread::scope(|scope| {
-            let posted = scope.spawn(|| engine.handle(post(1, 1)).status());
-            let workspace = Workspace {
-                id: "ws-1".into(),
-                ..Workspace::default()
-            };
-            (engine.put_workspace(workspace), posted.join().unwrap())
+            .open_backend_with_queue(disk.backend(), disk.folder())
+            .unwrap();
+        assert_eq!(opened.handle(post(1, 0)).status(), StatusCode::OK);
+        while !has_begun.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        of_observer.set(opened.clone()).unwrap();
+        let (written, outcomes) = mpsc::channel();
+        disk.before_sync(Part::Store, 0, {
+            let (engine, disk) = (opened.clone(), disk.clone());
+            move || {
+                let syncs = disk.syncs(Part::Queue);
+                let putting = engine.clone();
+                let put = thread::spawn(move || {
+                    let workspace = Workspace {
+                        id: "ws-1".into(),
+                        ..Workspace::default()
+                    };
+                    putting.put_workspace(workspace)
+                });
+                while disk.syncs(Part::Queue) == syncs {
+                    thread::yield_now();
+                }
+                let posted = engine.handle(post(1, 1)).status();
+                written.send((put, posted)).unwrap();
+            }
         });
-        // The last observer that uses the folder has ended when this returns.
-        engine.close().unwrap();
-        drop(folder);
-        statuses
+        // Where an observer closes the engine, there may be nothing to file any more.
+        let _ = opened.file_pending();
+        let (put, posted) = outcomes.recv().unwrap();
+        let put = put.join().unwrap();
+        opened.close().unwrap();
+        (put, posted)
     })
 }
 
 #[test]
-fn observers_on_both_threads_may_write_where_the_other_commits() {
-    let (put, posted) = both_observers(|engine, on_queue| {
-        if on_queue {
+fn observers_on_both_threads_may_write() {
+    let (put, posted) = both_observers(|engine, place| {
+        if place == 0 {
             engine
                 .put_workspace(Workspace {
                     id: "ws-2".into(),

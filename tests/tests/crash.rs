@@ -5,9 +5,10 @@
 
 #![allow(clippy::print_stdout, reason = "tests")]
 
+use deskfleet::{Engine, ManualClock};
 use deskfleet_tests::crash::image::{Fate, Fates, Platter};
 use deskfleet_tests::crash::judge::{judge, judge_disk};
-use deskfleet_tests::crash::lanes::{record_after, record_pairs};
+use deskfleet_tests::crash::overlapping::{record_after, record_pairs};
 use deskfleet_tests::crash::recording::{Io, Recorder};
 use deskfleet_tests::crash::workload::{Recording, Scene, long_steps, record, steps};
 use deskfleet_tests::crash::{Setup, Tally, cut_everywhere, image_at, platter_at, setups};
@@ -136,9 +137,9 @@ fn crash_with_quick_repair_and_segments_keeps_acknowledged_writes() {
     every_cut_of(Queue::Folder, 2);
 }
 
-/// Writes of both lanes at once: each sync of one is interrupted by a write of the other.
+/// Filing and appending at once: each sync of one is interrupted by the other.
 #[test]
-fn crash_during_writes_of_both_lanes_keeps_acknowledged_writes() {
+fn crash_while_filing_and_appending_overlap_keeps_acknowledged_writes() {
     for setup in setups(Queue::Folder) {
         // Each fate of one part with each of the other.
         let seeds = seeds() / 2;
@@ -274,12 +275,21 @@ fn mutant_with_split_mutations_is_detected() {
         let action = scene("Op(Act(");
         for table in [AUDIT, PENDING] {
             let image = image_at(&recording, action.end, Fate::Kept);
-            let halved = rewritten(image, |transaction| {
+            let halved = rewritten(closed(image, action, &setup), |transaction| {
                 transaction.open_table(table).unwrap().pop_last().unwrap();
             });
             assert!(judge(halved, action, &setup).is_err(), "half an action");
         }
     }
+}
+
+/// The image after an engine took it over and closed it: the file has all of it.
+fn closed(image: Contents, scene: &Scene, setup: &Setup) -> Contents {
+    let disk = Disk::holding(image);
+    let builder = Engine::builder().clock(ManualClock::new(scene.now)).seed(77);
+    let engine = setup.queue.open(builder, &setup.config, &disk).unwrap();
+    engine.close().unwrap();
+    disk.contents()
 }
 
 /// A second crash during the recovery of the first: the images of some cuts, cut again at every operation of their

@@ -13,7 +13,7 @@ use redb::{Database, ReadableDatabase as _, TableDefinition};
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 
 /// The current format.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 /// The oldest format that is read.
 const OLDEST_FORMAT: u32 = 5;
 

@@ -128,7 +128,6 @@ impl Schemas {
     }
 
     /// The state of a fleet of several nodes, which only a server returns.
-    #[cfg(feature = "cluster")]
     pub fn cluster_status(&mut self) -> Schema {
         self.answers.subschema_for::<crate::model::ClusterStatus>()
     }

@@ -9,23 +9,17 @@ use redb::StorageBackend;
 use crate::api::router::Router;
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config, Limits};
-#[cfg(feature = "cluster")]
-use crate::engine_core::SharedLog;
-use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected};
+use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected, SharedLog};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::Condition;
+use crate::mutation::logged::replaying::TimedEntry;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
 use crate::store::disk::backends::SegmentFolder;
 use crate::store::disk::file_of_process::OwnProcess;
-use crate::store::telemetry::segments::SegmentLog;
-use crate::store::{Store, StoreOptions};
-#[cfg(feature = "cluster")]
-use crate::store::{Writing, cluster::leave};
-
-#[cfg(feature = "cluster")]
-use crate::timestamp::Timestamp;
+use crate::store::telemetry::segments::{Available, SegmentLog};
+use crate::store::{Replay, Store, StoreOptions, Writing};
 
 use super::{Engine, Running};
 
@@ -54,7 +48,6 @@ pub struct EngineBuilder {
     conditions: Option<Box<HostConditions>>,
     segment_bytes: Option<u32>,
     upkeep: Option<Upkeep>,
-    #[cfg(feature = "cluster")]
     log: Option<SharedLog>,
 }
 
@@ -82,7 +75,6 @@ impl Default for EngineBuilder {
             conditions: None,
             segment_bytes: None,
             upkeep: None,
-            #[cfg(feature = "cluster")]
             log: None,
         }
     }
@@ -173,6 +165,7 @@ impl EngineBuilder {
     #[cfg(feature = "cluster")]
     pub fn log(mut self, log: impl crate::log::Log, node: impl Into<String>) -> Self {
         self.log = Some(SharedLog {
+            can_share: crate::log::CanShare::HERE,
             log: Box::new(log),
             node: node.into(),
         });
@@ -295,16 +288,15 @@ impl EngineBuilder {
     ///
     /// # Errors
     /// Those of [`Self::open_existing`].
-    #[cfg(feature = "cluster")]
     pub fn leave_fleet(self, path: impl AsRef<Path>) -> Result<bool> {
         let clock = self.clock.as_ref();
-        let now = clock.map_or_else(|| Timestamp::from_ticks(0), |clock| clock.now());
+        let now = clock.map_or(crate::Timestamp::UNIX_EPOCH, |clock| clock.now());
         let options = StoreOptions {
             writing: Writing::Lazy,
             ..StoreOptions::from_config(&self.config, now)
         };
         let store = Store::open_existing(path.as_ref(), options)?;
-        let left = store.write(crate::model::WriteClass::Essential, |tables| leave(tables));
+        let left = store.write(crate::model::WriteClass::Essential, |tables| crate::store::cluster::leave(tables));
         let left = left.and_then(|left| store.sync().map(|()| left));
         let left = left.map_err(|failure| failure.error)?;
         store.close(true)?;
@@ -316,16 +308,11 @@ impl EngineBuilder {
     }
 
     fn open_with(
-        #[cfg_attr(
-            not(feature = "cluster"),
-            expect(unused_mut, reason = "a node changes its configuration")
-        )]
         mut self,
         volatile: bool,
         open: impl FnOnce(StoreOptions) -> Result<Store>,
     ) -> Result<Engine> {
         // Here, because the configuration may be given after the log.
-        #[cfg(feature = "cluster")]
         if self.log.is_some() {
             self.config.queue_storage = crate::config::QueueStorage::Table;
         }
@@ -344,18 +331,13 @@ impl EngineBuilder {
             free_space: self.free_space,
             conditions: self.conditions,
             volatile,
-            #[cfg(feature = "cluster")]
             log: self.log,
         };
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
         })?;
-        #[cfg_attr(
-            not(feature = "cluster"),
-            expect(unused_mut, reason = "a node has another")
-        )]
         let mut options = StoreOptions::from_config(&self.config, injected.clock.now());
-        #[cfg(feature = "cluster")]
+        options.replay = Available::HERE.map(|here| (here, TimedEntry::replay as Replay));
         if injected.log.is_some() {
             if volatile {
                 return Err(missing(
@@ -378,10 +360,10 @@ impl EngineBuilder {
             threads: Mutex::default(),
             process: OwnProcess::new(),
         };
-        for lane in core.lanes().filter(|_| with_thread) {
+        for _ in 0..core.commit_threads() {
             let core = Arc::clone(&core);
-            let thread = spawn(lane.thread_name(), move || {
-                core.commit_forever(lane, std::thread::yield_now);
+            let thread = spawn("deskfleet-commit", move || {
+                core.commit_forever(std::thread::yield_now);
             })?;
             lock(&running.threads).push(thread);
         }

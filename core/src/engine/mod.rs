@@ -2,7 +2,6 @@
 
 mod body;
 mod builder;
-#[cfg(feature = "cluster")]
 mod cluster;
 mod event_bytes;
 mod events;
@@ -34,7 +33,6 @@ use crate::wire::trace::TraceId;
 
 pub use body::ResponseBody;
 pub use builder::{EngineBuilder, Upkeep};
-#[cfg(feature = "cluster")]
 pub use cluster::AppliedFuture;
 pub use event_bytes::EventBytes;
 pub use events::EventStream;

@@ -115,7 +115,6 @@ impl EngineCore {
         if let Err(error) = self.reader() {
             found(UNREADABLE, UNREADABLE_TEXT, error);
         }
-        #[cfg(feature = "cluster")]
         if let Some(cluster) = self.cluster() {
             if let Some(error) = cluster.halted() {
                 let text = format!("this node applies nothing more: {error}; writes are refused");
@@ -175,7 +174,6 @@ impl EngineCore {
                 add("ClockBehind", CLOCK_BEHIND);
             }
         }
-        #[cfg(feature = "cluster")]
         if let Some(cluster) = self.cluster() {
             all.extend(cluster.warnings(self.injected.clock.now()));
             all.extend(self.settings_differ(now));

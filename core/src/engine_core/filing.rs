@@ -93,7 +93,7 @@ impl EngineCore {
     pub(super) fn filing_turn(&self) -> FilingTurn<'_> {
         self.try_filing_turn().unwrap_or_else(|| {
             // The thread that has the turn may wait for a commit of this thread, whose observer wants the turn.
-            self.lanes.step_out();
+            self.commits.step_out();
             self.has_filing_turn(lock(&self.filing.turn))
         })
     }

@@ -11,7 +11,7 @@ use crate::model::RecordRef;
 use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
-use super::lanes::{Arriving, Claim};
+use super::committing::{Arriving, Claim, Submission};
 
 /// The records that gather for the next commit, and the counts of late and ahead ones since the engine was opened.
 #[derive(Debug, Default)]
@@ -95,7 +95,8 @@ impl EngineCore {
             Dating::Ahead => self.intake.count(0, 1),
         }
         if gathering.claim.is_none() {
-            gathering.claim = Some(self.lanes.submit_telemetry(Arriving::Gathered));
+            let arriving = Submission::Telemetry(Arriving::Gathered);
+            gathering.claim = Some(self.commits.submit(arriving));
         }
         if !self.injected.volatile {
             return Ok(gathering.claim.as_ref().map(Claim::share));
@@ -121,7 +122,10 @@ impl EngineCore {
         // Records of the running commit have no claim any more; an empty batch submitted now is committed after them.
         let claim = gathering.claim.as_ref().map(Claim::share);
         drop(gathering);
-        let submit = || self.lanes.submit_telemetry(Arriving::Gathered);
+        let submit = || {
+            let arriving = Submission::Telemetry(Arriving::Gathered);
+            self.commits.submit(arriving)
+        };
         let mut claim = claim.unwrap_or_else(submit);
         // The observer was notified of a failure.
         let _ = self.wait(&mut claim);
@@ -169,7 +173,7 @@ impl EngineCore {
     fn submit_batch(&self, arrivals: Arrivals, late: u64, ahead: u64) -> Claim {
         self.intake.count(late, ahead);
         let batch = Arriving::Batch(Box::new(arrivals));
-        self.lanes.submit_telemetry(batch)
+        self.commits.submit(Submission::Telemetry(batch))
     }
 
     fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {

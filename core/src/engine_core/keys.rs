@@ -19,8 +19,7 @@ impl EngineCore {
         if !keys::is_accepted(&key.info, now) {
             return None;
         }
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster
+        if let Some(cluster) = self.cluster()
             && cluster.is_revoked_ahead(key.info.id)
         {
             return None;

@@ -9,7 +9,7 @@ use crate::locks::lock;
 use crate::model::Workspace;
 use crate::mutation::{Mutation, Outcome, PutWorkspaces};
 
-use super::lanes::Claim;
+use super::committing::{Claim, Submission};
 use super::{EngineCore, lost};
 
 /// A claim to the outcome of a write that returns a `T`.
@@ -42,7 +42,7 @@ impl EngineCore {
         let kept = Arc::clone(&output);
         let write = self.write_of(mutation, move |returned| *lock(&kept) = Some(returned));
         PendingWrite {
-            claim: self.lanes.submit(write),
+            claim: self.commits.submit(Submission::Write(write)),
             output: Output(output),
         }
     }
@@ -54,12 +54,7 @@ impl EngineCore {
     }
 
     /// Bytes of texts at which a part of a bulk upsert ends, as an entry of the log takes them; unbounded without a log.
-    #[cfg_attr(
-        not(feature = "cluster"),
-        expect(clippy::unused_self, reason = "a node writes through its log")
-    )]
     pub(crate) fn bulk_bytes_max(&self) -> Option<usize> {
-        #[cfg(feature = "cluster")]
         if self.cluster().is_some() {
             return Some(crate::limits::BULK_UPSERT_BYTES);
         }
@@ -74,9 +69,8 @@ impl EngineCore {
 
     /// Submits a mutation and blocks until it is durable or refused.
     pub(crate) fn run<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
-        #[cfg(feature = "cluster")]
-        if self.cluster().is_some() && mutation.tag().is_none() {
-            return self.run_here(mutation);
+        if mutation.tag().is_none() {
+            return self.run_apart(mutation);
         }
         self.wait_for(self.submit(mutation))
     }

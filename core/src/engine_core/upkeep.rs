@@ -31,8 +31,7 @@ pub(crate) type GoOn<'g> = &'g dyn Fn() -> bool;
 impl EngineCore {
     /// How long history is kept; on a node by the fleet's settings.
     pub(crate) fn retention_days(&self) -> RetentionDays {
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster {
+        if let Some(cluster) = self.cluster() {
             return cluster.shared(|config| config.retention_days);
         }
         self.config.retention_days
@@ -40,8 +39,7 @@ impl EngineCore {
 
     /// The days and the number of events that are kept.
     fn event_retention(&self) -> (u16, u64) {
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster {
+        if let Some(cluster) = self.cluster() {
             return cluster.shared(|config| (config.retention_days.events, config.limits.events));
         }
         (self.config.retention_days.events, self.config.limits.events)
@@ -267,6 +265,9 @@ impl EngineCore {
         self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
+        }
+        if self.store.unsynced_bytes() > 0 {
+            self.store.sync().map_err(|failure| failure.error)?;
         }
         if self.is_short_of_space() {
             self.store.recycle_segments(true);

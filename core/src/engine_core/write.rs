@@ -1,14 +1,14 @@
 //! A mutation in the form that the writer of the store takes.
 
+use crate::config::Config;
 use crate::error::Result;
-#[cfg(feature = "cluster")]
 use crate::error::{EngineError, ErrorKind};
 use crate::model::WriteClass;
-#[cfg(feature = "cluster")]
 use crate::mutation::logged::{Tag, decode};
 use crate::mutation::{Context, Mutation, Outcome, Telemetry};
-#[cfg(feature = "cluster")]
 use crate::store::codec::Encoder;
+use crate::store::table::Tables;
+use crate::timestamp::Timestamp;
 
 use crate::store::telemetry::arrivals::Arrivals;
 
@@ -20,13 +20,27 @@ pub(super) struct Write {
     pub(super) class: WriteClass,
     /// As [`Mutation::bytes`].
     pub(super) bytes: usize,
-    /// Its entry in the log of a cluster.
-    #[cfg(feature = "cluster")]
+    /// Its part of an entry of the log.
     pub(super) logged: Option<(Tag, Vec<u8>)>,
 }
 
 /// The outer error is the store's and fails the whole transaction, the inner one is a refusal.
 type Apply = Box<dyn FnOnce(&mut Context<'_, '_>) -> Result<Outcome> + Send>;
+
+/// Applies the writes in order; a refused one has no effect.
+pub(super) fn apply_all(
+    writes: Vec<Result<Write>>,
+    tables: &mut Tables<'_>,
+    config: &Config,
+    now: Timestamp,
+) -> Result<Vec<Outcome>> {
+    let mut context = Context::new(tables, config, now);
+    let apply = |write: Result<Write>| match write {
+        Ok(write) => (write.apply)(&mut context),
+        Err(refusal) => Ok(Err(refusal)),
+    };
+    writes.into_iter().map(apply).collect()
+}
 
 impl Write {
     /// A write whose output goes to `keep`.
@@ -38,13 +52,11 @@ impl Write {
             class: mutation.class(),
             bytes: mutation.bytes(),
             apply: Box::new(move |context| Ok(mutation.apply(context)?.map(keep))),
-            #[cfg(feature = "cluster")]
             logged: None,
         }
     }
 
-    /// The same for the log: this node applies what the other nodes will read.
-    #[cfg(feature = "cluster")]
+    /// The same for a log: what is applied here is what other nodes, or this one after a crash, will read.
     pub(super) fn logged<M: Mutation>(
         mutation: &M,
         keep: impl FnOnce(M::Output) + Send + 'static,
@@ -55,7 +67,7 @@ impl Write {
             (tag, bytes.finish())
         });
         let decoded = logged.as_ref().map(|(tag, bytes)| decode::<M>(*tag, bytes));
-        // A mutation that no node could read is not appended.
+        // A mutation that could not be read is not appended.
         let logged = logged.filter(|_| matches!(decoded, Some(Ok(_))));
         Self {
             class: mutation.class(),
@@ -70,7 +82,6 @@ impl Write {
 }
 
 /// The error of a mutation of one node alone that was to be shared.
-#[cfg(feature = "cluster")]
 pub(super) fn not_logged() -> EngineError {
     let message = "a mutation of this node alone was to go into the log";
     EngineError::new(ErrorKind::Internal, message)
@@ -79,7 +90,6 @@ pub(super) fn not_logged() -> EngineError {
 impl EngineCore {
     /// Accepted records as one write, or as several if the log takes no entry that long.
     pub(super) fn writes_of_telemetry(&self, arrivals: Arrivals) -> Vec<Write> {
-        #[cfg(feature = "cluster")]
         if self.cluster().is_some() {
             let parts = Telemetry::in_parts(arrivals);
             return parts.map(|part| Write::logged(&part, |()| ())).collect();
@@ -88,17 +98,12 @@ impl EngineCore {
     }
 
     /// A mutation whose output goes to `keep`, as it is written here.
-    #[cfg_attr(
-        not(feature = "cluster"),
-        expect(clippy::unused_self, reason = "a node writes through its log")
-    )]
     pub(super) fn write_of<M: Mutation>(
         &self,
         mutation: M,
         keep: impl FnOnce(M::Output) + Send + 'static,
     ) -> Write {
-        #[cfg(feature = "cluster")]
-        if self.cluster().is_some() {
+        if self.is_node() || self.store.has_log().is_some() {
             return Write::logged(&mutation, keep);
         }
         Write::keeping(mutation, keep)

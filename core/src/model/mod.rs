@@ -4,7 +4,6 @@ mod action_batch;
 mod activity;
 mod audit;
 mod borrowed;
-#[cfg(feature = "cluster")]
 mod cluster;
 mod condition;
 mod counts;
@@ -40,7 +39,6 @@ pub(crate) use activity::SessionChange;
 pub(crate) use audit::BatchAction;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
-#[cfg(feature = "cluster")]
 pub use cluster::{ClusterStatus, LogPositions, NodeStatus};
 pub use condition::{Condition, Severity};
 pub use counts::{FleetCounts, StoreStatus};

@@ -6,14 +6,12 @@
 mod action_batch;
 mod actions;
 mod audit;
-#[cfg(feature = "cluster")]
 pub(crate) mod configure;
 mod dispatch;
 mod events;
 mod holds;
 mod import;
 mod keys;
-#[cfg(feature = "cluster")]
 pub(crate) mod logged;
 mod maintenance;
 mod removal;
@@ -40,7 +38,6 @@ pub(crate) use dispatch::{DispatchAction, NoteAction};
 pub(crate) use holds::{PlaceHold, ReleaseHold};
 pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported, merge_record};
 pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
-#[cfg(feature = "cluster")]
 pub(crate) use logged::Logged;
 pub(crate) use maintenance::Maintenance;
 pub(crate) use removal::RemoveTelemetry;
@@ -66,13 +63,6 @@ pub(crate) trait Mutation: Logged + fmt::Debug + Send + 'static {
     /// Decides and writes. The outer error is the store's, the inner one a refusal.
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Self::Output>>;
 }
-
-/// Without a log that nodes share, no mutation is encoded.
-#[cfg(not(feature = "cluster"))]
-pub(crate) trait Logged {}
-
-#[cfg(not(feature = "cluster"))]
-impl<M> Logged for M {}
 
 /// The caller of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +103,7 @@ pub(crate) struct Context<'c, 't> {
     config: &'c Config,
     now: Timestamp,
     /// Whether it is local to a node: then it has no events.
-    here: bool,
+    pub(crate) here: bool,
     /// The batch whose action is being applied.
     batch: Option<u64>,
 }
@@ -126,15 +116,6 @@ impl<'c, 't> Context<'c, 't> {
             now,
             here: false,
             batch: None,
-        }
-    }
-
-    /// The context of a mutation that is local to a node.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn here(tables: &'c mut Tables<'t>, config: &'c Config, now: Timestamp) -> Self {
-        Self {
-            here: true,
-            ..Self::new(tables, config, now)
         }
     }
 }

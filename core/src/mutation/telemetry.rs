@@ -20,7 +20,6 @@ impl Telemetry {
     }
 
     /// Accepted records, in mutations that do not fill an entry each. One record alone may.
-    #[cfg(feature = "cluster")]
     pub(crate) fn in_parts(mut arrivals: Arrivals) -> impl Iterator<Item = Self> {
         use crate::limits::{BLOCK_BYTES_MAX, LOG_ENTRY_BYTES};
 

@@ -17,13 +17,11 @@ pub(super) fn refuse(read: &impl Read) -> Result<()> {
     Err(EngineError::new(ErrorKind::Configuration, message))
 }
 
-#[cfg(feature = "cluster")]
 pub(crate) use shared::{
     Applied, Hash, applied, fleet_configuration, founding_id, is_fresh, leave, set_applied,
     set_fleet_configuration, set_founding_id,
 };
 
-#[cfg(feature = "cluster")]
 mod shared {
     use crate::error::Result;
     use crate::store::codec::{Decoder, Encoder};

@@ -8,10 +8,18 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
-use super::meta::{COPIED_KEY, FORMAT_KEY, LOG_KEY};
+use super::meta::{COPIED_KEY, FORMAT_KEY, LOG_KEY, LOG_POSITION_KEY, LOG_SETTINGS_KEY};
 use super::table::{Read, Snapshot, Step, Table};
 use super::telemetry::pending_block::{PendingBlock, each_whole};
 
+/// Keys of `meta` that a copy has otherwise, or not.
+const NOT_COPIED: [&[u8]; 5] = [
+    LOG_KEY,
+    LOG_POSITION_KEY,
+    LOG_SETTINGS_KEY,
+    COPIED_KEY,
+    FORMAT_KEY,
+];
 /// Entries in one transaction of the copy; bounds its memory.
 const ENTRIES_MAX: usize = 10_000;
 
@@ -128,7 +136,7 @@ fn copy_entries(
     let after = start.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
     snapshot.scan(table, (after, Bound::Unbounded), |key, value| {
         // The copy has no segments, its own time, and gets its format at the end.
-        if table == Table::Meta && [LOG_KEY, COPIED_KEY, FORMAT_KEY].contains(&key) {
+        if table == Table::Meta && NOT_COPIED.contains(&key) {
             return Ok(Step::Continue(()));
         }
         copy.insert(&mut destination, key, value)?;

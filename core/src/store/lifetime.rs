@@ -1,7 +1,7 @@
 //! Opening and closing a store.
 
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, RwLock};
 
 use redb::StorageBackend;
@@ -117,27 +117,30 @@ impl Store {
     ) -> Result<Self> {
         let medium = Medium::new(backend, options.is_read_only())?;
         let mut queue = QueueIndex::default();
-        let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
-        let begun = opened.and_then(|opened| {
+        let opened = opening::database(&medium, options);
+        let begun = opened.and_then(|(database, is_repaired)| {
+            let read_only = options.is_read_only();
+            caught(|| queue.reload(&Snapshot::open(&database)?))?;
             let stored = queue.records();
-            let (database, read_only) = (&opened.database, options.is_read_only());
             let proven = log.as_ref().map(SegmentLog::with_proof);
-            caught(|| queue_log::recover(database, proven, read_only, &mut queue))?;
+            let recover = || queue_log::recover(&database, proven, read_only, &mut queue);
+            let journal = caught(recover)?;
             if !read_only && !options.is_lazy() {
-                cluster::refuse(&Snapshot::open(database)?)?;
+                cluster::refuse(&Snapshot::open(&database)?)?;
             }
-            if !options.is_read_only() {
+            let loaded = opening::load(&database, options, &journal, &KeyIndex::default())?;
+            if !read_only {
                 medium.open_gate()?;
             }
             let recovery = Recovery {
-                is_repaired: opened.is_repaired,
+                is_repaired,
                 records: queue.records().saturating_sub(stored),
                 converted_from: None,
             };
-            Ok((opened, recovery))
+            Ok((database, journal, loaded, recovery))
         });
         match begun {
-            Ok((opened, recovery)) => {
+            Ok((database, journal, loaded, recovery)) => {
                 let mut store = Self {
                     medium,
                     file: None,
@@ -145,18 +148,20 @@ impl Store {
                     damage_met: Mutex::default(),
                     reserve: None,
                     options,
-                    database: RwLock::new(Some(opened.database)),
+                    database: RwLock::new(Some(database)),
                     closed: RwLock::new(false),
                     writing: Mutex::default(),
                     queued: AtomicU64::new(queue.records()),
                     fleet_version: AtomicU64::new(0),
                     seen: Mutex::default(),
                     reading_seen: Mutex::default(),
-                    last_event: AtomicU64::new(opened.last_event),
+                    last_event: AtomicU64::new(loaded.last_event),
                     queue: RwLock::new(queue),
                     log,
                     appending: Mutex::default(),
-                    keys: RwLock::new(opened.keys),
+                    journal: Mutex::new(journal),
+                    has_written: AtomicBool::new(false),
+                    keys: RwLock::new(loaded.keys),
                     held: Mutex::new(None),
                     recovery,
                 };

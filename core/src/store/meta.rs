@@ -5,10 +5,11 @@ use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, damaged};
 use super::table::{Read, Table, Tables};
+use crate::store::journal::LogPosition;
 use crate::store::telemetry::segments::LogMark;
 
 /// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
-pub(crate) const FORMAT: u32 = 6;
+pub(crate) const FORMAT: u32 = 7;
 /// The oldest format that is read, and converted when the file is opened for writing.
 pub(super) const OLDEST_FORMAT: u32 = 5;
 
@@ -27,6 +28,8 @@ const FILED_KEY: &[u8] = b"filed";
 const RECENT_KEY: &[u8] = b"recent";
 pub(super) const COPIED_KEY: &[u8] = b"copied";
 pub(super) const LOG_KEY: &[u8] = b"log";
+pub(super) const LOG_POSITION_KEY: &[u8] = b"log_position";
+pub(super) const LOG_SETTINGS_KEY: &[u8] = b"log_settings";
 
 /// A sequence of numbers, each used once.
 #[derive(Debug, Clone, Copy)]
@@ -180,6 +183,38 @@ pub(super) fn set_log_mark(tables: &Tables<'_>, mark: LogMark) -> Result<()> {
     let mut value = mark.id.to_le_bytes().to_vec();
     value.push(u8::from(mark.live));
     tables.put(Table::Meta, LOG_KEY, &value)
+}
+
+/// How much of the log the tables have.
+pub(super) fn log_position(read: &impl Read) -> Result<Option<LogPosition>> {
+    read.get(Table::Meta, LOG_POSITION_KEY, |value| {
+        let mut decoder = Decoder::new(value);
+        let position = LogPosition {
+            entries: u64::from_le_bytes(decoder.array()?),
+            from: u64::from_le_bytes(decoder.array()?),
+        };
+        decoder.finish()?;
+        Ok(position)
+    })
+}
+
+/// Stores how much of the log the tables have.
+pub(super) fn set_log_position(tables: &Tables<'_>, position: LogPosition) -> Result<()> {
+    let numbers = [position.entries, position.from];
+    let value = numbers.map(u64::to_le_bytes).concat();
+    tables.put(Table::Meta, LOG_POSITION_KEY, &value)
+}
+
+/// The settings by which entries of the log are applied, as lines.
+pub(crate) fn log_settings(read: &impl Read) -> Result<Option<String>> {
+    read.get(Table::Meta, LOG_SETTINGS_KEY, |value| {
+        Ok(String::from_utf8_lossy(value).into_owned())
+    })
+}
+
+/// Stores these settings.
+pub(crate) fn set_log_settings(tables: &Tables<'_>, lines: &str) -> Result<()> {
+    tables.put(Table::Meta, LOG_SETTINGS_KEY, lines.as_bytes())
 }
 
 /// Stores this format and this folding of names.

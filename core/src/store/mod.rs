@@ -9,6 +9,7 @@ pub(crate) mod disk;
 mod failure;
 pub(crate) mod fleet;
 mod folding;
+mod journal;
 mod lifetime;
 pub(crate) mod meta;
 mod opening;
@@ -23,7 +24,7 @@ pub(crate) mod writer;
 mod writing;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{Database, StorageBackend};
@@ -37,11 +38,12 @@ use disk::damage::DamageFile;
 use disk::file::OpenFile;
 pub(crate) use disk::medium::panic_text;
 use failure::from_compaction;
+use journal::Journal;
 use fleet::held_names::HeldNames;
 use fleet::keys::KeyIndex;
 pub(crate) use options::StoreOptions;
-#[cfg(feature = "cluster")]
-pub(crate) use options::Writing;
+pub(crate) use options::{Replay, Writing};
+pub(crate) use telemetry::queue_log::NewLog;
 
 use disk::medium::Medium;
 use disk::reserve::{Reserve, Usable};
@@ -73,8 +75,11 @@ pub(crate) struct Store {
     queue: RwLock<QueueIndex>,
     /// The segments of the queue, unless it is in the table.
     log: Option<SegmentLog>,
-    /// Locked while blocks are appended.
+    /// Locked while items are appended to the log.
     appending: Mutex<()>,
+    journal: Mutex<Journal>,
+    /// Whether this process has written anything but telemetry.
+    has_written: AtomicBool,
     /// The count of `queue`, to be read without its lock.
     queued: AtomicU64,
     /// A number that changes with each commit that wrote workspaces.
@@ -170,7 +175,6 @@ impl Store {
 
     /// Opens the database again, so that the next read comes from the medium and not from memory.
     pub(crate) fn read_anew(&self) -> Result<()> {
-        #[cfg(feature = "cluster")]
         if self.options.is_lazy() {
             self.sync().map_err(|failure| failure.error)?;
         }
@@ -201,16 +205,18 @@ impl Store {
                 trust_file: true,
                 ..self.options
             };
-            let open = |queue: &mut QueueIndex| {
-                opening::open(&self.medium, options, &read(&self.keys), queue)
-            };
-            let opened = self.change_queue(open)?;
+            let (database, _) = opening::database(&self.medium, options)?;
+            let reload = |queue: &mut QueueIndex| queue.reload(&Snapshot::open(&database)?);
+            caught(|| self.change_queue(reload))?;
+            let journal = lock(&self.journal);
+            let loaded = opening::load(&database, options, &journal, &read(&self.keys))?;
+            drop(journal);
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
             lock(&self.seen).forget();
             *lock(&self.held) = None;
-            *write(&self.keys) = opened.keys;
-            self.last_event.store(opened.last_event, Ordering::Release);
-            *slot = Some(opened.database);
+            *write(&self.keys) = loaded.keys;
+            self.last_event.store(loaded.last_event, Ordering::Release);
+            *slot = Some(database);
         }
         slot.as_ref().ok_or_else(closed)
     }

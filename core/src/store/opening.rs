@@ -10,47 +10,57 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::StoreOptions;
+use super::journal::{Journal, LogPosition};
+use super::writing::begin;
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
 use super::meta::{self, FORMAT, OLDEST_FORMAT};
 use super::table::{Snapshot, Table, Tables};
-use super::telemetry::queue::QueueIndex;
 use crate::store::disk::medium::{Medium, panic_text};
 use crate::store::fleet::events;
 use crate::store::fleet::keys::KeyIndex;
 
-/// The opened store, without its queue.
-pub(super) struct Opened {
-    pub(super) database: Database,
+/// What a store has in memory, beside its queue.
+pub(super) struct Loaded {
     pub(super) keys: KeyIndex,
     pub(super) last_event: u64,
-    /// Whether the file was not closed before and redb repaired it.
-    pub(super) is_repaired: bool,
 }
 
-/// Opens the store on the medium, or begins a new one, and updates `queue`. The gate is closed when this returns.
-pub(super) fn open(
-    medium: &Medium,
+/// Applies the entries of the journal that the tables lack, and reads what a store has in memory.
+pub(super) fn load(
+    database: &Database,
     options: StoreOptions,
+    journal: &Journal,
     old_keys: &KeyIndex,
-    queue: &mut QueueIndex,
-) -> Result<Opened> {
-    let (database, is_repaired) = database(medium, options)?;
+) -> Result<Loaded> {
     caught(|| {
-        let snapshot = Snapshot::open(&database)?;
-        queue.reload(&snapshot)?;
-        let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
-        let last_event = events::last(&snapshot)?;
-        drop(snapshot);
-        Ok(Opened {
-            database,
-            keys,
-            last_event,
-            is_repaired,
+        replay(database, options, journal)?;
+        let snapshot = Snapshot::open(database)?;
+        Ok(Loaded {
+            keys: KeyIndex::rebuild(&snapshot, old_keys)?,
+            last_event: events::last(&snapshot)?,
         })
     })
 }
 
-/// Opens the database alone, of a format that we read. Returns whether redb repaired it too.
+fn replay(database: &Database, options: StoreOptions, journal: &Journal) -> Result<()> {
+    let position = meta::log_position(&Snapshot::open(database)?)?.unwrap_or_default();
+    let mut lacking = journal.lacking(position.entries).peekable();
+    let Some((_, replay)) = options.replay.filter(|_| lacking.peek().is_some()) else {
+        return Ok(());
+    };
+    let transaction = begin(database, options, false)?;
+    let mut tables = Tables::new(&transaction);
+    for entry in lacking {
+        replay(&mut tables, entry)?;
+    }
+    let entries = journal.position(0, 0).entries;
+    meta::set_log_position(&tables, LogPosition { entries, ..position })?;
+    drop(tables);
+    transaction.commit().map_err(from_commit)
+}
+
+/// Opens the database of a format that we read, or begins a new one. Returns whether redb repaired it too. The gate is closed when this
+/// returns.
 pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<(Database, bool)> {
     let new = medium.is_new()?;
     if new && options.is_read_only() {

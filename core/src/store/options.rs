@@ -1,6 +1,9 @@
 //! How a store is opened.
 
 use crate::config::{CommitPhases, Config, QueueStorage};
+use crate::error::Result;
+use crate::store::table::Tables;
+use crate::store::telemetry::segments::Available;
 use crate::timestamp::Timestamp;
 
 /// How a store is opened.
@@ -20,7 +23,12 @@ pub(crate) struct StoreOptions {
     pub(crate) queue_storage: QueueStorage,
     /// The time, for a file that begins now.
     pub(crate) now: Timestamp,
+    /// Applies entries of the log that a crash left.
+    pub(crate) replay: Option<(Available, Replay)>,
 }
+
+/// Applies an entry of the log to the tables as they were before it.
+pub(crate) type Replay = fn(&mut Tables<'_>, &[u8]) -> Result<()>;
 
 /// When what is written becomes durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +38,6 @@ pub(crate) enum Writing {
     /// With each commit.
     Synced,
     /// Later, because the log has it.
-    #[cfg(feature = "cluster")]
     Lazy,
 }
 
@@ -52,6 +59,7 @@ impl StoreOptions {
             writing: Writing::Synced,
             queue_storage: config.queue_storage,
             now,
+            replay: None,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! that arrive in the meantime are the next batch. When a batch ends, a thread that blocks for the next one is asked to lead it;
 //! if there is none, every polled future is woken, and the first of them leads. A future that was never polled is never asked.
 //! There is no timer: the commit in progress is the clock, and a lone submission is committed at once.
+//!
+//! A caller may give the lead up before all of its batch is resolved: the next batch is then committed beside the rest.
 
 mod ticket;
 
@@ -25,7 +27,7 @@ pub(crate) struct Writer<M, O> {
     arrived: Condvar,
     /// Whether callers may lead beside the engine's own threads. It is set with `waiting` locked.
     callers_lead: AtomicBool,
-    own_threads: Arc<OwnThreads>,
+    own_threads: OwnThreads,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
@@ -36,23 +38,20 @@ pub(crate) struct Writer<M, O> {
 struct PendingBatch<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
-    thread: Thread,
+    /// Whether the engine has threads of its own, which always lead.
+    has_threads: bool,
+    /// Those that will look for a batch by themselves: notifying one takes a system call, which a busy thread does not need.
+    looking: usize,
+    /// Those that wait for a notification.
+    idle: usize,
+    /// Notifications that no thread has taken yet.
+    notified: usize,
     /// The engine's own threads that wait for a caller: while there are some, callers lead too.
     out: usize,
     closed: bool,
 }
 
-/// The engine's own thread, which always leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Thread {
-    None,
-    Busy,
-    /// Whether it waits for a notification: notifying takes a system call, which a busy thread does not need.
-    Waits,
-}
-
-/// Ids of the engine's commit threads, by [`this_thread`], at most one for each of its two writers. Such a thread may commit in
-/// either lane; otherwise two observers that write could deadlock.
+/// Ids of the engine's commit threads, by [`this_thread`], at most two.
 #[derive(Debug)]
 pub(crate) struct OwnThreads([OwnThread; 2]);
 
@@ -122,67 +121,74 @@ pub(crate) enum Turn<'w, M, O: Clone> {
     Lead(Vec<M>, Batch<'w, M, O>),
 }
 
-impl<'w, M, O: Clone> Turn<'w, M, O> {
-    /// The outcome, or the batch to commit, made by `work`.
-    pub(crate) fn or_lead<W>(
-        self,
-        work: impl FnOnce(Vec<M>, Batch<'w, M, O>) -> W,
-    ) -> Result<O, W> {
-        match self {
-            Self::Outcome(outcome) => Ok(outcome),
-            Self::Lead(submissions, batch) => Err(work(submissions, batch)),
-        }
-    }
-}
-
-/// A batch being committed; no other caller leads until it is dropped. Each owner gets an outcome however it ends: after a panic
-/// the unresolved ones are resolved as lost.
+/// A batch being committed; no other caller leads until it is released or dropped. Each owner gets an outcome however it ends:
+/// after a panic the unresolved ones are resolved as lost.
 #[derive(Debug)]
 pub(crate) struct Batch<'w, M, O: Clone> {
     writer: &'w Writer<M, O>,
-    slots: std::vec::IntoIter<Arc<Slot<O>>>,
+    slots: Vec<Option<Arc<Slot<O>>>>,
+    released: bool,
 }
 
 impl<M, O: Clone> Batch<'_, M, O> {
-    /// Delivers the outcomes, in the order of the submissions. The writer stays taken until the batch is dropped.
-    pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = O>) {
-        // Outcomes first: a slot is only taken when there is one for it.
-        for (outcome, slot) in outcomes.into_iter().zip(self.slots.by_ref()) {
-            slot.resolve(outcome);
+    /// Delivers the outcomes of the submissions at these places.
+    pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = (usize, O)>) {
+        for (place, outcome) in outcomes {
+            if let Some(slot) = self.slots.get_mut(place).and_then(Option::take) {
+                slot.resolve(outcome);
+            }
+        }
+    }
+
+    /// Lets another caller lead, while this one goes on with what is not resolved yet.
+    pub(crate) fn release(&mut self) {
+        if !std::mem::replace(&mut self.released, true) {
+            let mut waiting = lock(&self.writer.waiting);
+            waiting.leading = false;
+            if self.writer.own_threads.has_this() {
+                waiting.looking = waiting.looking.saturating_sub(1);
+                return self.writer.tell_thread(waiting);
+            }
+            self.writer.ask_to_lead(waiting);
         }
     }
 }
 
 impl<M, O: Clone> Drop for Batch<'_, M, O> {
     fn drop(&mut self) {
-        for slot in self.slots.by_ref() {
+        for slot in self.slots.iter_mut().filter_map(Option::take) {
             slot.resolve((self.writer.lost)());
         }
         let mut waiting = lock(&self.writer.waiting);
+        if self.released {
+            if waiting.has_threads && self.writer.own_threads.has_this() {
+                waiting.looking += 1;
+            }
+            return;
+        }
         waiting.leading = false;
         self.writer.ask_to_lead(waiting);
     }
 }
 
 impl<M, O: Clone> Writer<M, O> {
-    /// A writer with nothing pending. With `has_thread` only `own_threads` commit. `lost` is the outcome of a submission whose
-    /// commit panicked.
-    pub(crate) fn new(has_thread: bool, own_threads: Arc<OwnThreads>, lost: fn() -> O) -> Self {
+    /// A writer with nothing pending. With `threads` of the engine's own, two at most, only they commit. `lost` is the outcome of a
+    /// submission whose commit panicked.
+    pub(crate) fn new(threads: usize, lost: fn() -> O) -> Self {
         Self {
             waiting: Mutex::new(PendingBatch {
                 batch: Vec::new(),
                 leading: false,
-                thread: if has_thread {
-                    Thread::Busy
-                } else {
-                    Thread::None
-                },
+                has_threads: threads > 0,
+                looking: threads,
+                idle: 0,
+                notified: 0,
                 out: 0,
                 closed: false,
             }),
             arrived: Condvar::new(),
-            callers_lead: AtomicBool::new(!has_thread),
-            own_threads,
+            callers_lead: AtomicBool::new(threads == 0),
+            own_threads: OwnThreads::default(),
             lost,
         }
     }
@@ -196,9 +202,12 @@ impl<M, O: Clone> Writer<M, O> {
         Ticket::new(slot)
     }
 
+    /// Notifies a thread of the engine's own of the pending batch, unless one looks for it by itself.
     fn tell_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
-        if waiting.thread == Thread::Waits {
-            waiting.thread = Thread::Busy;
+        if !waiting.batch.is_empty() && waiting.looking == 0 && waiting.idle > 0 {
+            waiting.idle -= 1;
+            waiting.looking += 1;
+            waiting.notified += 1;
             drop(waiting);
             self.arrived.notify_one();
         }
@@ -215,11 +224,14 @@ impl<M, O: Clone> Writer<M, O> {
             return None;
         }
         waiting.leading = true;
-        let (submissions, slots): (Vec<M>, Vec<_>) =
-            std::mem::take(&mut waiting.batch).into_iter().unzip();
+        let pending = std::mem::take(&mut waiting.batch).into_iter();
+        let (submissions, slots): (Vec<M>, Vec<_>) = pending
+            .map(|(submission, slot)| (submission, Some(slot)))
+            .unzip();
         let batch = Batch {
             writer: self,
-            slots: slots.into_iter(),
+            slots,
+            released: false,
         };
         Some((submissions, batch))
     }
@@ -240,10 +252,14 @@ impl<M, O: Clone> Writer<M, O> {
             if waiting.closed {
                 return self.take(&mut waiting);
             }
-            // A caller that leads notifies this thread at its end.
+            // A caller that leads notifies a thread at its end.
             if waiting.batch.is_empty() || waiting.leading {
-                waiting.thread = Thread::Waits;
-                drop(wait(&self.arrived, waiting));
+                waiting.looking = waiting.looking.saturating_sub(1);
+                waiting.idle += 1;
+                while waiting.notified == 0 && !waiting.closed {
+                    waiting = wait(&self.arrived, waiting);
+                }
+                waiting.notified = waiting.notified.saturating_sub(1);
             }
         }
     }
@@ -287,12 +303,38 @@ impl<M, O: Clone> Writer<M, O> {
         ticket.register(waker).map(Turn::Outcome)
     }
 
+    /// Whether this thread is one of the engine's own.
+    pub(crate) fn is_own_thread(&self) -> bool {
+        self.own_threads.has_this()
+    }
+
+    /// If this thread is one of the engine's own, lets callers lead until [`Self::step_in`]: it is about to wait for a caller, which
+    /// may wait for a commit.
+    pub(crate) fn step_out(&self) {
+        if self.own_threads.step_out() {
+            let mut waiting = lock(&self.waiting);
+            waiting.out += 1;
+            self.callers_lead.store(true, Ordering::Release);
+            self.wake_all(waiting);
+        }
+    }
+
+    /// Ends [`Self::step_out`]: this thread leads again.
+    pub(crate) fn step_in(&self) {
+        if self.own_threads.step_in() {
+            let mut waiting = lock(&self.waiting);
+            waiting.out -= 1;
+            self.callers_lead
+                .store(waiting.out > 0 || !waiting.has_threads, Ordering::Release);
+        }
+    }
+
     /// If submissions are pending and no thread leads, asks their waiters to lead.
     fn ask_to_lead(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         if waiting.leading || waiting.batch.is_empty() {
             return;
         }
-        if waiting.thread != Thread::None {
+        if waiting.has_threads {
             // After a caller has led, any waiter may be the one that can lead next.
             if !self.own_threads.has_this() {
                 return self.wake_all(waiting);
@@ -320,23 +362,6 @@ impl<M, O: Clone> Writer<M, O> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Lets callers lead beside the thread, until as many calls of [`Self::callers_have_led`].
-    pub(crate) fn let_callers_lead(&self) {
-        let mut waiting = lock(&self.waiting);
-        waiting.out += 1;
-        self.callers_lead.store(true, Ordering::Release);
-        self.wake_all(waiting);
-    }
-
-    /// The thread that let callers lead takes over again.
-    pub(crate) fn callers_have_led(&self) {
-        let mut waiting = lock(&self.waiting);
-        waiting.out -= 1;
-        let has_thread = waiting.thread != Thread::None;
-        self.callers_lead
-            .store(waiting.out > 0 || !has_thread, Ordering::Release);
-    }
-
     /// Lets the thread end once nothing is pending; from then on callers lead.
     pub(crate) fn close(&self) {
         self.end_thread(lock(&self.waiting));
@@ -354,7 +379,7 @@ impl<M, O: Clone> Writer<M, O> {
     fn end_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         self.callers_lead.store(true, Ordering::Release);
         waiting.closed = true;
-        waiting.thread = Thread::None;
+        waiting.has_threads = false;
         self.arrived.notify_all();
         self.ask_to_lead(waiting);
     }

@@ -1,6 +1,7 @@
-//! Write transactions: one at a time, durable or not there.
+//! Write transactions: one at a time. Each is durable at once, or the log has what it applies.
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
 use redb::{Database, Durability, WriteTransaction};
@@ -12,11 +13,22 @@ use crate::model::WriteClass;
 
 use super::failure::{from_commit, from_storage, from_transaction, indeterminate, unavailable};
 use super::table::{Effects, Snapshot, Tables};
-use super::{Store, WriteFailure, closed};
+use super::{Store, StoreOptions, WriteFailure, closed, meta};
 use crate::store::fleet::keys::KeyIndex;
 
+/// How a transaction is committed.
+#[derive(Debug, Clone, Copy)]
+struct Commit {
+    /// Whether it is synced, with all before it.
+    durable: bool,
+    /// How many entries of the journal it applies, or passes over.
+    entries: usize,
+    /// Whether it is made also if nothing was written.
+    always: bool,
+}
+
 impl Store {
-    /// Runs `work` in one transaction; its writes are durable when this returns `Ok`. `class` is the class of its first write
+    /// Runs `work` in one transaction; its writes are durable when this returns `Ok`, unless the log of a fleet has them. `class` is the class of its first write
     /// that is refused as space shrinks.
     ///
     /// After an error of `work` or of the medium nothing of it takes effect, now or after a crash, unless the error is
@@ -26,11 +38,74 @@ impl Store {
         class: WriteClass,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
+        let commit = Commit {
+            durable: !self.options.is_lazy(),
+            entries: 0,
+            always: false,
+        };
+        self.transact(class, commit, work)
+    }
+
+    /// Makes what was written without a sync durable.
+    pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
+        let commit = Commit {
+            durable: true,
+            entries: 0,
+            always: true,
+        };
+        self.transact(WriteClass::Essential, commit, |_| Ok(()))
+    }
+
+    /// Applies the next entry of the journal by `work`, without a sync. After an error it is passed over, now and after a crash, unless
+    /// the error is [`ErrorKind::Indeterminate`]: then it is applied when the file is opened again.
+    pub(crate) fn apply<R>(
+        &self,
+        class: WriteClass,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R, WriteFailure> {
+        let commit = |durable| Commit {
+            durable,
+            entries: 1,
+            always: true,
+        };
+        let applied = catch_unwind(AssertUnwindSafe(|| {
+            self.transact(class, commit(false), work)
+        }));
+        if let Ok(Ok(applied)) = applied {
+            return Ok(applied);
+        }
+        let passed_over = self.transact(WriteClass::Essential, commit(true), |_| Ok(()));
+        if passed_over.is_err() {
+            lock(&self.journal).applied(1);
+            self.give_up(&mut self.database_mut());
+        }
+        let mut failure = match applied {
+            Ok(applied) => applied.err().unwrap_or_else(|| closed().into()),
+            Err(panic) => resume_unwind(panic),
+        };
+        if passed_over.is_err() {
+            failure.error = indeterminate(failure.error);
+        }
+        Err(failure)
+    }
+
+    fn transact<R>(
+        &self,
+        class: WriteClass,
+        commit: Commit,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R, WriteFailure> {
         let _one_at_a_time = lock(&self.writing);
         let _usable = self.reserve_for(class);
         self.open_gate()?;
         self.medium.begin();
-        self.try_write(work).map_err(|error| self.failed(error))
+        let written = self.try_write(commit, work);
+        written.map_err(|error| self.failed(error))
+    }
+
+    /// Bytes of entries in the log that would be applied again after a crash.
+    pub(crate) fn unsynced_bytes(&self) -> usize {
+        lock(&self.journal).bytes()
     }
 
     /// Converts the error of a transaction; the file is opened again if the medium failed.
@@ -48,31 +123,18 @@ impl Store {
         WriteFailure { error, reopened }
     }
 
-    /// Makes lazy commits durable.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
-        let _one_at_a_time = lock(&self.writing);
-        let _usable = self.reserve_for(WriteClass::Essential);
-        self.open_gate()?;
-        self.medium.begin();
-        let synced = self
-            .database()
-            .as_ref()
-            .ok_or_else(closed)
-            .and_then(|database| {
-                let transaction = self.begin(database)?;
-                transaction.commit().map_err(from_commit)
-            });
-        synced.map_err(|error| self.failed(error))
-    }
-
     /// The same in a read-only store: the writes of `work` stay in memory.
     pub(crate) fn write_in_memory<R>(
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R> {
         let _one_at_a_time = lock(&self.writing);
-        self.try_write(work)
+        let commit = Commit {
+            durable: true,
+            entries: 0,
+            always: false,
+        };
+        self.try_write(commit, work)
     }
 
     /// Makes sure that a database is open and that its writes reach the medium.
@@ -99,37 +161,56 @@ impl Store {
         Ok(())
     }
 
-    fn begin(&self, database: &Database) -> Result<WriteTransaction> {
-        let mut transaction = database.begin_write().map_err(from_transaction)?;
-        transaction.set_two_phase_commit(self.options.commit_phases == CommitPhases::Two);
-        transaction.set_quick_repair(self.options.quick_repair);
-        Ok(transaction)
-    }
-
-    fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
+    fn try_write<R>(
+        &self,
+        commit: Commit,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R> {
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
-        let mut transaction = self.begin(database)?;
-        if self.options.is_lazy() {
-            let lazy = transaction.set_durability(Durability::None);
-            lazy.map_err(unavailable)?;
-        }
-        let (result, effects, fleet_written) = {
+        let transaction = begin(database, self.options, commit.durable)?;
+        let (result, effects, fleet_written, needed) = {
             let mut tables = Tables::new(&transaction);
             tables.effects.next_block = read(&self.queue).next();
             tables.effects.held = RefCell::new(lock(&self.held).clone());
             let result = work(&mut tables)?;
-            if !tables.written.get() {
+            if !tables.written.get() && !commit.always {
                 *lock(&self.held) = tables.effects.held.take();
                 drop(tables);
                 transaction.abort().map_err(from_storage)?;
                 return Ok(result);
             }
+            let needed = self.put_position(&tables, commit.entries)?;
             let fleet_written = tables.fleet_written.get();
-            (result, tables.effects, fleet_written)
+            (result, tables.effects, fleet_written, needed)
         };
         self.commit(database, transaction, effects, fleet_written)?;
+        let mut journal = lock(&self.journal);
+        journal.applied(commit.entries);
+        if commit.durable {
+            journal.made_durable();
+            drop(journal);
+            if let (Some((_, log)), Some(needed)) = (self.log(), needed) {
+                log.set_needed(needed);
+            }
+        }
         Ok(result)
+    }
+
+    /// Stores how much of the log the tables have after this transaction, in which `entries` more are applied. Returns the number of the
+    /// first item that is needed from then on.
+    fn put_position(&self, tables: &Tables<'_>, entries: usize) -> Result<Option<u64>> {
+        if !self.log().is_some_and(|(_, log)| log.has_begun()) {
+            return Ok(None);
+        }
+        // The queue's lock first, as where items are appended.
+        let queue = read(&self.queue);
+        let needed = queue.first_in_segments(tables.effects.queue.filed_below);
+        let needed = needed.unwrap_or_else(|| queue.next());
+        let position = lock(&self.journal).position(entries, needed);
+        drop(queue);
+        meta::set_log_position(tables, position)?;
+        Ok(Some(position.from))
     }
 
     /// Makes a transaction durable, and then changes the memory beside the file. It is not a part of [`Self::try_write`], which
@@ -147,13 +228,7 @@ impl Store {
         lock(&self.seen).commit(effects.seen.into_inner());
         *lock(&self.held) = effects.held.into_inner();
         let keys_changed = effects.keys_changed;
-        let filed_below = effects.queue.filed_below;
         self.change_queue(|index| index.publish(effects.queue));
-        if let Some((_, log)) = self.log()
-            && let Some(first_unfiled) = filed_below
-        {
-            log.set_filed(first_unfiled);
-        }
         if keys_changed {
             let snapshot = Snapshot::open(database)?;
             let mut keys = write(&self.keys);
@@ -165,4 +240,20 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// A transaction that is synced if it is `durable`.
+pub(super) fn begin(
+    database: &Database,
+    options: StoreOptions,
+    durable: bool,
+) -> Result<WriteTransaction> {
+    let mut transaction = database.begin_write().map_err(from_transaction)?;
+    transaction.set_two_phase_commit(options.commit_phases == CommitPhases::Two);
+    transaction.set_quick_repair(options.quick_repair);
+    if !durable {
+        let unsynced = transaction.set_durability(Durability::None);
+        unsynced.map_err(unavailable)?;
+    }
+    Ok(transaction)
 }

@@ -4,7 +4,7 @@
 pub mod facts;
 pub mod image;
 pub mod judge;
-pub mod lanes;
+pub mod overlapping;
 pub mod recording;
 pub mod seed;
 pub mod workload;

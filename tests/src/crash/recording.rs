@@ -126,6 +126,12 @@ impl Recorder {
         self.state().before_sync = Some((part, left, Box::new(call)));
     }
 
+    /// How many syncs of this part were made.
+    pub fn syncs(&self, part: Part) -> usize {
+        let of_part = |io: &&Io| matches!(io, Io::Sync(file) if file.part() == part);
+        self.state().log.iter().filter(of_part).count()
+    }
+
     /// Drops the call of [`Self::before_sync`]; returns whether it was still to come.
     pub fn forget_call(&self) -> bool {
         self.state().before_sync.take().is_some()

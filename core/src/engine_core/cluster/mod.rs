@@ -20,7 +20,7 @@ use crate::config::{Config, Limits};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BLOCK_BYTES_MAX, LOG_OVERHEAD_BYTES, LOG_READ_BYTES};
 use crate::locks::{lock, read};
-use crate::log::{Appended, EntryId, Log, LogError, LogErrorKind};
+use crate::log::{Appended, CanShare, EntryId, Log, LogError, LogErrorKind};
 use crate::model::{Condition, Severity, WriteClass};
 use crate::mutation::Outcome;
 use crate::mutation::configure::{Configure, shared_settings, take_over};
@@ -40,6 +40,7 @@ use positions::PositionWaiters;
 
 /// The state of an engine that is a node.
 pub(crate) struct Cluster {
+    _can_share: CanShare,
     log: Box<dyn Log>,
     /// The name of this node; empty if it is not listed.
     pub(crate) node: String,
@@ -108,6 +109,7 @@ impl Cluster {
         bound_records(&mut config.limits, shared.log.body_max());
         let position = applied.map_or(0, |applied| applied.position);
         Ok(Self {
+            _can_share: shared.can_share,
             log: shared.log,
             node: shared.node,
             process: format!("{:016x}", u64::from_le_bytes(process)),
@@ -292,7 +294,11 @@ fn bound_records(limits: &mut Limits, body_max: usize) {
 impl EngineCore {
     /// The node of this engine, if it shares a log.
     pub(crate) fn cluster(&self) -> Option<&Cluster> {
-        self.cluster.as_ref()
+        // Not `as_ref`: the compiler sees here that without the feature there is none, and leaves out what a node does.
+        match &self.cluster {
+            Some(cluster) => Some(cluster),
+            None => None,
+        }
     }
 
     fn new_entry_id(&self) -> Result<EntryId> {

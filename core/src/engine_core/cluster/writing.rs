@@ -5,7 +5,7 @@ use crate::locks::lock;
 use crate::log::{Appended, EntryId, LogEntry};
 use crate::model::WriteClass;
 use crate::mutation::logged::entry::EntryWriter;
-use crate::mutation::{Context, Mutation, Outcome};
+use crate::mutation::Outcome;
 use crate::store::WriteFailure;
 
 use super::super::EngineCore;
@@ -104,19 +104,6 @@ impl EngineCore {
             outcomes.extend(applied.ok_or_else(outcome_unknown)?);
         }
         Ok(outcomes)
-    }
-
-    /// Applies a mutation of this node alone. It waits for no write that goes into the log.
-    pub(in crate::engine_core) fn run_here<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
-        self.store.check_place(false)?;
-        let class = mutation.class();
-        self.space_left().take(class, mutation.bytes() as u64)?;
-        let now = self.now();
-        let written = self.store.write(class, |tables| {
-            let mut context = Context::here(tables, &self.config, now);
-            mutation.apply(&mut context)
-        });
-        written.map_err(|failure| failure.error)?
     }
 }
 

@@ -37,23 +37,33 @@ impl EntryWriter {
     /// Appends a mutation by its tag and its bytes. Returns `false` if it does not fit and begins the next entry; the first one
     /// always fits.
     pub(crate) fn push(&mut self, tag: Tag, bytes: &[u8]) -> bool {
-        let mut head = Encoder::default();
-        head.u8(tag as u8);
-        head.count(bytes.len());
-        let length = self.body.len() + head.len() + bytes.len();
+        let length = self.body.len() + head(tag, bytes).len() + bytes.len();
         if !self.is_empty && length > LOG_ENTRY_BYTES {
             return false;
         }
-        self.is_empty = false;
-        self.body.append(&mut head);
-        self.body.raw(bytes);
+        self.append(tag, bytes);
         true
+    }
+
+    /// The same without a bound.
+    pub(crate) fn append(&mut self, tag: Tag, bytes: &[u8]) {
+        self.is_empty = false;
+        self.body.append(&mut head(tag, bytes));
+        self.body.raw(bytes);
     }
 
     /// The body.
     pub(crate) fn finish(self) -> Vec<u8> {
         self.body.finish()
     }
+}
+
+/// What stands before the bytes of a mutation.
+fn head(tag: Tag, bytes: &[u8]) -> Encoder {
+    let mut head = Encoder::default();
+    head.u8(tag as u8);
+    head.count(bytes.len());
+    head
 }
 
 /// Reads the mutations of an entry, in their order. After an error there are no more.

@@ -2,6 +2,7 @@
 
 pub(crate) mod entry;
 mod fields;
+pub(crate) mod replaying;
 
 use std::fmt;
 

@@ -1,16 +1,13 @@
 //! Accepted records, encoded as blocks, with the index entry of each.
 
-#[cfg(feature = "cluster")]
 use crate::error::Result;
 use crate::limits::{BLOCK_BYTES_MAX, BLOCK_TEXT_BYTES_MAX};
 use crate::model::RecordRef;
 use crate::timestamp::Timestamp;
 
 use super::block::BlockEncoder;
-#[cfg(feature = "cluster")]
 use super::block::decode_into;
 use super::contents::Contents;
-#[cfg(feature = "cluster")]
 use super::rows::Rows;
 
 /// A block and its entry in the index of the queue.
@@ -89,13 +86,11 @@ impl Arrivals {
     }
 
     /// The bytes of all blocks.
-    #[cfg(feature = "cluster")]
     pub(crate) fn blocks(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.blocks.iter().map(|(block, _)| block.as_slice())
     }
 
     /// The arrivals with these blocks.
-    #[cfg(feature = "cluster")]
     pub(crate) fn of_blocks<'b>(blocks: impl Iterator<Item = Result<&'b [u8]>>) -> Result<Self> {
         let (mut arrivals, mut rows) = (Self::default(), Rows::default());
         for block in blocks {
@@ -109,7 +104,6 @@ impl Arrivals {
     }
 
     /// Splits the blocks into parts of at most `bytes_max` bytes; a longer block is a part of its own.
-    #[cfg(feature = "cluster")]
     pub(crate) fn into_parts(self, bytes_max: usize) -> Vec<Self> {
         let (mut parts, mut bytes) = (Vec::<Self>::new(), 0);
         for block in self.blocks {
@@ -144,7 +138,7 @@ impl OpenBlock {
     }
 }
 
-#[cfg(all(test, feature = "cluster"))]
+#[cfg(test)]
 mod tests {
     use crate::model::{ActivityRecord, Record, StatsRecord};
 

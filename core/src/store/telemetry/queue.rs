@@ -264,7 +264,14 @@ impl QueueIndex {
         }
     }
 
-    /// The number of the next block.
+    /// The number of the first pending block in a segment, once those below `filed` are filed.
+    pub(crate) fn first_in_segments(&self, filed: Option<u64>) -> Option<u64> {
+        let mut pending = self.blocks.range(filed.unwrap_or(self.filed.below)..);
+        let found = pending.find(|(_, block)| matches!(block.place, Place::Segment(_)));
+        found.map(|(number, _)| *number)
+    }
+
+    /// The number of the next item of the log.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }

@@ -1,6 +1,8 @@
 //! The queue in segments beside the store: how it begins, takes blocks, and ends.
 
+use std::ops::Range;
 use std::sync::RwLockReadGuard;
+use std::sync::atomic::Ordering;
 
 use redb::Database;
 
@@ -8,46 +10,98 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read};
 use crate::model::WriteClass;
 
+use crate::store::journal::{Control, Journal};
 use crate::store::table::{Snapshot, Table};
 use crate::store::telemetry::arrivals::{Arrivals, Block};
 use crate::store::telemetry::pending_block::{PendingBlock, each_whole, unfiled};
 use crate::store::telemetry::queue::{QueueIndex, Wanted, keep_damaged};
 use crate::store::telemetry::rows::Rows;
-use crate::store::telemetry::segments::{Available, LogMark, SegmentLog};
+use crate::store::telemetry::segments::{Available, LogMark, SegmentLog, SegmentPlace};
 use crate::store::{Store, closed, meta};
 
 /// Batches go into one frame up to this length.
 const FRAME_BYTES: usize = 1024 * 1024;
 
-/// Takes over the segments that a crash left.
+/// A log that begins.
+pub(crate) struct NewLog {
+    /// Its id.
+    pub(crate) id: u64,
+    /// The settings by which its entries are applied, as lines.
+    pub(crate) settings: String,
+}
+
+/// Takes over the segments that a crash left: their blocks into `queue`, their entries into the journal.
 pub(in crate::store) fn recover(
     database: &Database,
     log: Option<(Available, &SegmentLog)>,
     read_only: bool,
     queue: &mut QueueIndex,
-) -> Result<()> {
+) -> Result<Journal> {
     let snapshot = Snapshot::open(database)?;
     let mark = meta::log_mark(&snapshot)?;
+    let position = meta::log_position(&snapshot)?;
+    let mut journal = Journal::new(position.map_or(0, |position| position.entries));
     let Some((_, log)) = log else {
         if mark.is_some_and(|mark| mark.live) {
             let message = "a part of the queue is in segments beside the store: open the store by its path, or with \
                         `open_backend_with_queue`";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
-        return Ok(());
+        return Ok(journal);
     };
     if let Some(mark) = mark.filter(|mark| !mark.live && !read_only) {
         log.remove_ended(mark)?;
     }
-    let mut rows = Rows::default();
-    let next = log.recover(
-        mark,
-        queue.next(),
-        read_only,
-        &mut |number, place, block| queue.add_recovered(number, place, block, &mut rows),
-    )?;
+    let mut entries = Ok(());
+    // A log that was written before there were entries has no position.
+    let first = position.map_or(queue.next(), |position| position.from);
+    let mut found = Found::new(queue);
+    let next = log.recover(mark, first, read_only, &mut |numbers, place, item| {
+        let number = numbers.start;
+        if let Some(control) = found.add(numbers, place, item)
+            && entries.is_ok()
+        {
+            entries = journal.recover(number, &control);
+        }
+    })?;
+    entries?;
+    journal.all_applied();
     queue.skip_to(next);
-    Ok(())
+    Ok(journal)
+}
+
+/// Adds what is found in the segments to the queue.
+struct Found<'q> {
+    queue: &'q mut QueueIndex,
+    /// Earlier blocks are filed, or in the table.
+    first: u64,
+    rows: Rows,
+}
+
+impl<'q> Found<'q> {
+    fn new(queue: &'q mut QueueIndex) -> Self {
+        Self {
+            first: queue.next(),
+            queue,
+            rows: Rows::default(),
+        }
+    }
+
+    /// Adds a block, or damaged bytes in place of these items; returns anything else.
+    fn add<'b>(
+        &mut self,
+        numbers: Range<u64>,
+        place: SegmentPlace,
+        item: &'b [u8],
+    ) -> Option<Control<'b>> {
+        let control = Control::read(item);
+        let number = numbers.start.max(self.first);
+        if control.is_none() && number < numbers.end {
+            self.queue
+                .add_recovered(number, place, item, &mut self.rows);
+        }
+        control
+    }
 }
 
 /// Reads the same without taking it over.
@@ -57,10 +111,12 @@ pub(in crate::store) fn check(
     queue: &mut QueueIndex,
 ) -> Result<()> {
     let mark = meta::log_mark(snapshot)?;
-    let mut rows = Rows::default();
+    let position = meta::log_position(snapshot)?;
+    let first = position.map_or(queue.next(), |position| position.from);
+    let mut found = Found::new(queue);
     log.map_or(Ok(()), |(_, log)| {
-        log.check(mark, queue.next(), &mut |number, place, block| {
-            queue.add_recovered(number, place, block, &mut rows);
+        log.check(mark, first, &mut |numbers, place, item| {
+            let _ = found.add(numbers, place, item);
         })
     })
 }
@@ -82,47 +138,77 @@ impl Store {
         self.log().map_or(Ok(()), |(_, log)| log.check_place())
     }
 
-    /// Makes each batch durable as a whole, or returns why it is not. `new_id` returns the id of a new log.
+    /// Whether the next batch goes into the log also for its other writes. The first write of a process does not: a command that makes
+    /// one leaves no folder behind.
+    pub(crate) fn takes_entry(&self, has_telemetry: bool) -> bool {
+        let has_begun = self.log().is_some_and(|(_, log)| log.has_begun());
+        has_begun || has_telemetry || self.has_written.swap(true, Ordering::AcqRel)
+    }
+
+    /// Makes `entry` and each batch durable as a whole; returns why a batch is not, and the same of the entry.
     pub(crate) fn append(
         &self,
-        new_id: &dyn Fn() -> Result<u64>,
+        new_log: &dyn Fn() -> Result<NewLog>,
         batches: Vec<Arrivals>,
-    ) -> Vec<Result<()>> {
+        mut entry: Option<Vec<u8>>,
+    ) -> (Vec<Result<()>>, Option<Result<()>>) {
         let mut outcomes = Vec::with_capacity(batches.len());
         let mut batches = batches.into_iter().map(Arrivals::into_blocks).peekable();
         let bytes = |blocks: &[Block]| blocks.iter().map(|(block, _)| block.len()).sum::<usize>();
-        while let Some(mut blocks) = batches.next() {
-            let (mut count, mut length) = (1, bytes(&blocks));
+        let mut logged = None;
+        while entry.is_some() || batches.peek().is_some() {
+            let mut blocks = batches.next().unwrap_or_default();
+            let entry_bytes = entry.as_ref().map_or(0, Vec::len);
+            let (mut count, mut length) = (1, entry_bytes + bytes(&blocks));
             while let Some(more) = batches.next_if(|more| length + bytes(more) <= FRAME_BYTES) {
                 count += 1;
                 length += bytes(&more);
                 blocks.extend(more);
             }
-            let appended = self.append_blocks(new_id, blocks);
+            let entry = entry.take();
+            let has_entry = entry.is_some();
+            let appended = self.append_frame(new_log, blocks, entry);
+            if has_entry {
+                logged = Some(appended.clone());
+            }
             outcomes.extend(std::iter::repeat_n(appended, count));
         }
-        outcomes
+        (outcomes, logged)
     }
 
-    fn append_blocks(&self, new_id: &dyn Fn() -> Result<u64>, blocks: Vec<Block>) -> Result<()> {
+    fn append_frame(
+        &self,
+        new_log: &dyn Fn() -> Result<NewLog>,
+        blocks: Vec<Block>,
+        entry: Option<Vec<u8>>,
+    ) -> Result<()> {
         let _one_at_a_time = lock(&self.appending);
         let Some((_, log)) = self.log().filter(|_| !*read(&self.closed)) else {
             return Err(closed());
         };
-        if blocks.is_empty() {
+        if blocks.is_empty() && entry.is_none() {
             return Ok(());
         }
         if !log.has_begun() {
-            self.begin_log(log, new_id()?)?;
+            self.begin_log(log, &new_log()?)?;
         }
+        let control = lock(&self.journal).control(entry.as_deref());
+        let items = blocks.iter().map(|(block, _)| block);
+        let items: Vec<_> = control.iter().chain(items).map(Vec::as_slice).collect();
         let first = read(&self.queue).next();
-        let behind = first + blocks.len() as u64;
-        let bytes: Vec<&[u8]> = blocks.iter().map(|(block, _)| block.as_slice()).collect();
-        let appended = log.append(first, &bytes);
+        let behind = first + items.len() as u64;
+        let appended = log.append(first, &items);
+        let has_control = usize::from(control.is_some());
         self.change_queue(|index| match appended {
             Ok(places) => {
+                let places = places.into_iter().skip(has_control);
                 let contents = blocks.into_iter().map(|(_, contents)| contents);
-                index.publish_appended(first, places.into_iter().zip(contents));
+                index.publish_appended(first + has_control as u64, places.zip(contents));
+                // Here, because the lock is held: a transaction sees the entry, or a number before it.
+                if let Some(entry) = entry {
+                    index.skip_to(behind);
+                    lock(&self.journal).push(first, entry);
+                }
                 Ok(())
             }
             Err(error) => {
@@ -132,15 +218,30 @@ impl Store {
         })
     }
 
-    fn begin_log(&self, log: &SegmentLog, id: u64) -> Result<()> {
+    fn begin_log(&self, log: &SegmentLog, new: &NewLog) -> Result<()> {
+        let id = new.id;
         log.prepare_folder(id)?;
-        let mark = LogMark { id, live: true };
-        self.write(WriteClass::Telemetry, |tables| {
-            meta::set_log_mark(tables, mark)
-        })
-        .map_err(|failure| failure.error)?;
+        let begun = self.write(WriteClass::Telemetry, |tables| {
+            meta::set_log_mark(tables, LogMark { id, live: true })?;
+            meta::set_log_settings(tables, &new.settings)?;
+            let next = read(&self.queue).next();
+            meta::set_log_position(tables, lock(&self.journal).position(0, next))
+        });
+        begun.map_err(|failure| failure.error)?;
         log.begin(id, read(&self.queue).next());
         Ok(())
+    }
+
+    /// Makes these the settings by which entries are applied from now on.
+    pub(crate) fn keep_log_settings(&self, settings: &str) -> Result<()> {
+        let has_begun = self.has_log().is_some() && self.log().is_some_and(|(_, log)| log.has_begun());
+        if !has_begun || meta::log_settings(&self.snapshot()?)?.as_deref() == Some(settings) {
+            return Ok(());
+        }
+        let kept = self.write(WriteClass::Essential, |tables| {
+            meta::set_log_settings(tables, settings)
+        });
+        kept.map_err(|failure| failure.error)
     }
 
     /// Makes the next segments ready, for a host that has time.
@@ -228,7 +329,11 @@ mod tests {
         let record = Record::Activity(Box::default());
         let mut arrivals = Arrivals::default();
         arrivals.push(&RecordRef::from_record(&record), now, now);
-        let appended = store.append(&|| Ok(7), vec![arrivals]);
+        let new_log = || {
+            let settings = String::new();
+            Ok(NewLog { id: 7, settings })
+        };
+        let (appended, _) = store.append(&new_log, vec![arrivals], None);
         for outcome in appended {
             outcome.unwrap();
         }

@@ -16,13 +16,17 @@ impl<M, O: Clone> Turn<'_, M, O> {
     }
 }
 
+fn tenfold(mutations: Vec<u32>) -> impl Iterator<Item = (usize, u32)> {
+    mutations.into_iter().map(|mutation| mutation * 10).enumerate()
+}
+
 /// Waits as an engine's caller does; a commit multiplies by ten.
 fn run(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
     loop {
         match writer.wait(ticket) {
             Turn::Outcome(outcome) => return outcome,
             Turn::Lead(mutations, mut batch) => {
-                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+                batch.resolve(tenfold(mutations));
             }
         }
     }
@@ -30,13 +34,13 @@ fn run(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
 
 #[test]
 fn pending_submissions_become_one_batch_in_order() {
-    let writer = Writer::<u32, u32>::new(false, Arc::default(), || 0);
+    let writer = Writer::<u32, u32>::new(0, || 0);
     let tickets = [1, 2, 3].map(|mutation| writer.submit(mutation));
     let (mutations, mut batch) = writer.lead().unwrap();
     assert_eq!(mutations, [1, 2, 3]);
     let mut late = writer.submit(4);
     assert!(writer.lead().is_none(), "one leads at a time");
-    batch.resolve([10, 20, 30]);
+    batch.resolve(tenfold(mutations));
     assert!(writer.lead().is_none(), "the batch is not dropped yet");
     drop(batch);
     assert_eq!(
@@ -55,7 +59,7 @@ fn thread_gives_way_only_where_a_batch_has_gathered() {
     fn give_way() {
         TIMES.fetch_add(1, Ordering::Relaxed);
     }
-    let writer = Writer::<u32, u32>::new(true, Arc::default(), || 0);
+    let writer = Writer::<u32, u32>::new(1, || 0);
     let _gathered = writer.submit(1);
     drop(writer.lead_next(give_way).unwrap());
     assert_eq!(TIMES.load(Ordering::Relaxed), 1);
@@ -66,12 +70,12 @@ fn thread_gives_way_only_where_a_batch_has_gathered() {
 
 #[test]
 fn thread_takes_pending_submissions_and_ends_when_closed() {
-    let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(1, || 0));
     let thread = thread::spawn({
         let writer = Arc::clone(&writer);
         move || {
             while let Some((mutations, mut batch)) = writer.lead_next(|| {}) {
-                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+                batch.resolve(tenfold(mutations));
             }
         }
     });
@@ -85,7 +89,7 @@ fn thread_takes_pending_submissions_and_ends_when_closed() {
 
 #[test]
 fn callers_lead_in_a_forked_child_though_its_thread_led_at_the_fork() {
-    let writer = Writer::<u32, u32>::new(true, Arc::default(), || 0);
+    let writer = Writer::<u32, u32>::new(1, || 0);
     let mut before = writer.submit(1);
     lock(&writer.waiting).leading = true;
     writer.close_in_child();
@@ -103,7 +107,7 @@ fn callers_lead_in_a_forked_child_though_its_thread_led_at_the_fork() {
 
 #[test]
 fn a_batch_that_is_dropped_is_lost_and_frees_the_writer() {
-    let writer = Writer::<u32, u32>::new(false, Arc::default(), || 99);
+    let writer = Writer::<u32, u32>::new(0, || 99);
     let tickets = [1, 2].map(|mutation| writer.submit(mutation));
     drop(writer.lead());
     assert_eq!(
@@ -155,7 +159,7 @@ fn polled(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> Option<u32> {
 #[test]
 fn outcome_wakes_every_future_that_waits_for_it() {
     for has_thread in [false, true] {
-        let writer = Writer::<u32, u32>::new(has_thread, Arc::default(), || 0);
+        let writer = Writer::<u32, u32>::new(usize::from(has_thread), || 0);
         let shared = writer.submit(1);
         let taken = if has_thread {
             writer.lead_next(|| {})
@@ -165,7 +169,7 @@ fn outcome_wakes_every_future_that_waits_for_it() {
         let (_, mut batch) = taken.unwrap();
         let (mut tickets, counts) = waiting(&writer, &shared, 3);
         drop(tickets.pop());
-        batch.resolve([10]);
+        batch.resolve([(0, 10)]);
         assert_eq!(woken(&counts), [1, 1, 0], "but for one that was dropped");
         drop(batch);
         for ticket in &mut tickets {
@@ -178,7 +182,7 @@ fn outcome_wakes_every_future_that_waits_for_it() {
 #[test]
 fn every_polled_future_is_woken_when_the_writer_is_free_and_each_can_lead() {
     for leader in 0..3 {
-        let writer = Writer::<u32, u32>::new(false, Arc::default(), || 0);
+        let writer = Writer::<u32, u32>::new(0, || 0);
         let _first = writer.submit(1);
         let (_, batch) = writer.lead().unwrap();
         let _never_polled = writer.submit(2);
@@ -201,7 +205,7 @@ fn every_polled_future_is_woken_when_the_writer_is_free_and_each_can_lead() {
 /// The first that waits decides nothing: a thread that blocks goes on by itself.
 #[test]
 fn a_thread_that_blocks_leads_though_an_unpolled_future_came_first() {
-    let writer = Arc::new(Writer::<u32, u32>::new(false, Arc::default(), || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(0, || 0));
     let _leading = writer.submit(1);
     let (_, batch) = writer.lead().unwrap();
     let unpolled = writer.submit(2);
@@ -225,7 +229,7 @@ fn a_thread_that_blocks_leads_though_an_unpolled_future_came_first() {
 
 #[test]
 fn closing_asks_those_who_waited_for_the_thread() {
-    let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(1, || 0));
     let (mut tickets, counts) = waiting(&writer, &writer.submit(1), 1);
     writer.close();
     assert_eq!(woken(&counts), [1]);
@@ -236,7 +240,7 @@ fn closing_asks_those_who_waited_for_the_thread() {
 /// Threads that block, futures that are never polled, and futures that are dropped, at random: none waits for ever.
 #[test]
 fn nobody_who_blocks_waits_for_ever() {
-    let writer = Arc::new(Writer::<u32, u32>::new(false, Arc::default(), || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(0, || 0));
     let (done, all) = std::sync::mpsc::channel();
     for seed in 0..6_u32 {
         let (writer, done) = (Arc::clone(&writer), done.clone());
@@ -279,7 +283,7 @@ fn run_polling(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
         match writer.poll(ticket, &waker, true) {
             Poll::Ready(Turn::Outcome(outcome)) => return outcome,
             Poll::Ready(Turn::Lead(mutations, mut batch)) => {
-                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+                batch.resolve(tenfold(mutations));
             }
             Poll::Pending => thread::park(),
         }
@@ -290,11 +294,11 @@ fn run_polling(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
 fn futures_polled_while_the_thread_ends_are_resolved() {
     let (done, all) = std::sync::mpsc::channel();
     for _ in 0..300 {
-        let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
+        let writer = Arc::new(Writer::<u32, u32>::new(1, || 0));
         let committing = Arc::clone(&writer);
         thread::spawn(move || {
             while let Some((mutations, mut batch)) = committing.lead_next(|| {}) {
-                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+                batch.resolve(tenfold(mutations));
             }
         });
         for first in [0, 100] {
@@ -316,37 +320,37 @@ fn futures_polled_while_the_thread_ends_are_resolved() {
 }
 
 #[test]
-fn each_of_two_writers_has_a_thread_however_often_the_other_led() {
-    let own_threads: Arc<OwnThreads> = Arc::default();
-    let leading = |count: u32| {
-        let writer = Arc::new(Writer::<u32, u32>::new(
-            true,
-            Arc::clone(&own_threads),
-            || 0,
-        ));
-        let committing = Arc::clone(&writer);
-        let thread = thread::spawn(move || {
-            while let Some((mutations, mut batch)) = committing.lead_next(|| {}) {
-                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
-            }
-        });
-        let (done, all) = std::sync::mpsc::channel();
-        let submitting = Arc::clone(&writer);
+fn released_batch_is_resolved_while_the_other_thread_leads_the_next() {
+    let writer = Arc::new(Writer::<u32, u32>::new(2, || 0));
+    let (led, all_led) = std::sync::mpsc::channel();
+    let threads = [(); 2].map(|()| {
+        let (writer, led) = (Arc::clone(&writer), led.clone());
         thread::spawn(move || {
-            for number in 1..=count {
-                let mut ticket = submitting.submit(number);
-                assert_eq!(run_polling(&submitting, &mut ticket), number * 10);
+            while let Some((mutations, mut batch)) = writer.lead_next(|| {}) {
+                let is_first = mutations.contains(&1);
+                led.send(thread::current().id()).unwrap();
+                if is_first {
+                    batch.release();
+                    // The other thread leads the next batch meanwhile, though this one ends after it.
+                    let next = writer.submit(2);
+                    while next.outcome().is_none() {
+                        thread::yield_now();
+                    }
+                }
+                batch.resolve(tenfold(mutations));
             }
-            done.send(()).unwrap();
-        });
-        all.recv_timeout(Duration::from_secs(60))
-            .expect("a thread that never leads");
-        (writer, thread)
-    };
-    // Both stay: the number of a thread that has ended may be given to another.
-    let leading = [leading(5), leading(5)];
-    for (writer, thread) in leading {
-        writer.close();
+        })
+    });
+    let mut first = writer.submit(1);
+    assert_eq!(run(&writer, &mut first), 10);
+    assert_ne!(all_led.recv().unwrap(), all_led.recv().unwrap());
+    // Both lead again.
+    for number in 3..100 {
+        let mut ticket = writer.submit(number);
+        assert_eq!(run_polling(&writer, &mut ticket), number * 10);
+    }
+    writer.close();
+    for thread in threads {
         thread.join().unwrap();
     }
 }

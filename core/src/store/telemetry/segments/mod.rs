@@ -49,9 +49,9 @@ pub(crate) struct Available(
 
 impl Available {
     #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
-    pub(in crate::store) const HERE: Option<Self> = None;
+    pub(crate) const HERE: Option<Self> = None;
     #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    pub(in crate::store) const HERE: Option<Self> = Some(Self());
+    pub(crate) const HERE: Option<Self> = Some(Self());
 }
 
 /// The log and the state of its folder.
@@ -73,8 +73,8 @@ struct State {
     next_file: u32,
     /// All blocks below this number are acknowledged.
     acknowledged: u64,
-    /// All blocks below this number are filed.
-    filed: u64,
+    /// No item below this number is needed: it is in the tables.
+    needed: u64,
     /// Oldest first.
     sealed: VecDeque<Sealed>,
     /// The segment that takes the next frame; an append takes it out meanwhile.

@@ -18,9 +18,9 @@ const WINDOW_BYTES: usize = 64 * 1024;
 /// The highest possible number of a block.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// A function that gets the number of a block, its place and its bytes, which are empty for damaged bytes in place of this block
-/// and perhaps others.
-pub(in crate::store) type Visit<'v> = dyn FnMut(u64, SegmentPlace, &[u8]) + 'v;
+/// A function that gets the number of an item, its place and its bytes; or the numbers of all items in whose place damaged bytes are, which
+/// come as none.
+pub(in crate::store) type Visit<'v> = dyn FnMut(Range<u64>, SegmentPlace, &[u8]) + 'v;
 
 /// The log as the store records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl SegmentLog {
             return Ok((state, scan));
         };
         state.id = Some(mark.id);
-        state.filed = first;
+        state.needed = first;
         // No other segment of the log gets its number, although its first frame may be incomplete.
         let after = found
             .last()
@@ -222,7 +222,7 @@ impl Scan<'_, '_> {
                     let block = bytes.get(place.clone()).unwrap_or_default();
                     let offset = offset + place.start as u64;
                     let place = SegmentPlace::new(self.available, segment, offset, block);
-                    (self.visit)(number, place, block);
+                    (self.visit)(number..number + 1, place, block);
                 }
                 number += 1;
             }
@@ -263,7 +263,7 @@ impl Scan<'_, '_> {
         if first < numbers.end {
             let length = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
             let place = SegmentPlace::damaged(self.available, segment, bytes.start, length);
-            (self.visit)(first, place, &[]);
+            (self.visit)(first..numbers.end, place, &[]);
         }
     }
 }

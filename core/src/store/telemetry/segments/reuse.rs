@@ -41,9 +41,9 @@ impl SegmentLog {
         Ok(())
     }
 
-    /// All blocks below this number are filed, and durably so.
-    pub(in crate::store) fn set_filed(&self, first_unfiled: u64) {
-        self.state().filed = first_unfiled;
+    /// No item below this number is needed any more: it is in the tables, and durably so.
+    pub(in crate::store) fn set_needed(&self, first: u64) {
+        self.state().needed = first;
     }
 
     /// Makes segments of which all blocks are filed ready to be used again. Each loses its header first: a crash in the middle of
@@ -55,7 +55,7 @@ impl SegmentLog {
     /// Removes all segments of which all blocks are filed, for a disk that is short of space.
     pub(in crate::store) fn remove_filed(&self) {
         let mut state = self.state();
-        if state.acknowledged <= state.filed
+        if state.acknowledged <= state.needed
             && let Some(current) = state.current.take()
         {
             state.seal(current.segment, false);
@@ -71,8 +71,8 @@ impl SegmentLog {
     fn recycle_until(&self, spare_max: usize) {
         loop {
             let mut state = self.state();
-            let filed = state.filed;
-            let is_filed = |oldest: &Sealed| oldest.end <= filed;
+            let needed = state.needed;
+            let is_filed = |oldest: &Sealed| oldest.end <= needed;
             let Some(oldest) = state.sealed.front().filter(|oldest| is_filed(oldest)) else {
                 return;
             };

@@ -150,7 +150,8 @@ fn recovered_of_damaged(
 ) -> Result<(SegmentLog, Vec<u64>, Vec<u64>, u64)> {
     let log = open_log(files);
     let (mut found, mut damaged) = (Vec::new(), Vec::new());
-    let next = log.recover(Some(MARK), first, false, &mut |number, place, block| {
+    let next = log.recover(Some(MARK), first, false, &mut |numbers, place, block| {
+        let number = numbers.start;
         if block.is_empty() {
             assert!(place.read().is_err());
             return damaged.push(number);
@@ -201,7 +202,7 @@ fn segments_are_used_again_once_filed_and_no_longer_read() {
     let read = append(&log, 0);
     for number in 1..200 {
         append(&log, number);
-        log.set_filed(number);
+        log.set_needed(number);
         log.recycle();
     }
     assert_eq!(files.numbers(), [0, 1, 2]);
@@ -211,7 +212,7 @@ fn segments_are_used_again_once_filed_and_no_longer_read() {
     assert_eq!((found, next), (vec![199], 200));
     for number in 200..300 {
         append(&log, number);
-        log.set_filed(number);
+        log.set_needed(number);
         log.recycle();
     }
     assert_eq!(files.numbers().len(), 3);
@@ -359,7 +360,7 @@ fn log_whose_segments_were_all_erased_gives_no_frame_the_tag_of_an_old_one() {
     (0..3).for_each(|number| drop(append(&log, number)));
     // After a crash all is filed, and the segment waits for its next use.
     let (log, _, next) = recovered(&files, 0).unwrap();
-    log.set_filed(next);
+    log.set_needed(next);
     log.recycle();
     let (log, _, next) = recovered(&files, next).unwrap();
     append(&log, next);

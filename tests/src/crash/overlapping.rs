@@ -1,4 +1,4 @@
-//! Runs beside the long one: writes of both lanes at once, and writes after a crash.
+//! Runs beside the long one: writes during the sync of another, and writes after a crash.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
@@ -16,11 +16,11 @@ use super::image::{Fate, Platter};
 use super::recording::Recorder;
 use super::workload::{Recording, Scene};
 
-/// How long a write of one lane may take while the other waits for its sync: for ever, if it waits for that as well.
+/// How long a write may take while another waits for its sync: for ever, if it waits for that as well.
 const STUCK: Duration = Duration::from_secs(60);
 
 /// A write.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Write {
     /// One record.
     Post,
@@ -36,8 +36,8 @@ impl Write {
     /// The part whose syncs it waits for.
     fn part(self) -> Part {
         match self {
-            Self::Post | Self::PostMany => Part::Queue,
-            Self::Put | Self::File => Part::Store,
+            Self::Post | Self::PostMany | Self::Put => Part::Queue,
+            Self::File => Part::Store,
         }
     }
 
@@ -131,19 +131,40 @@ impl Run {
     fn interrupt(&mut self, outer: Write, nth: u64, inner: Write, setup: &Setup) -> bool {
         let (start, before) = (self.disk.len(), facts(&self.engine));
         let alone = self.alone(outer, start, setup);
+        let inner_alone = self.alone(inner, start + 1, setup);
         let between: Arc<Mutex<Option<(usize, Facts)>>> = Arc::default();
-        let (note, disk, engine) = (Arc::clone(&between), self.disk.clone(), self.engine.clone());
+        let applied: Arc<Mutex<Option<thread::JoinHandle<()>>>> = Arc::default();
+        let (note, later) = (Arc::clone(&between), Arc::clone(&applied));
+        let (disk, engine) = (self.disk.clone(), self.engine.clone());
         self.disk.before_sync(outer.part(), nth, move || {
             let (done, wait) = mpsc::channel();
-            thread::spawn(move || {
+            let syncs_before = disk.syncs(Part::Queue);
+            let recorder = disk.clone();
+            let making = thread::spawn(move || {
                 inner.make(&engine, start + 1).expect("a good disk");
-                let _ = done.send((disk.len(), facts(&engine)));
+                let _ = done.send((recorder.len(), facts(&engine)));
             });
+            if outer == Write::File && inner == Write::Put {
+                // It is applied after the filing; here its entry is in the log.
+                while disk.syncs(Part::Queue) == syncs_before {
+                    thread::yield_now();
+                }
+                *later.lock().unwrap_or_else(PoisonError::into_inner) = Some(making);
+                return;
+            }
             let made = wait.recv_timeout(STUCK);
             *note.lock().unwrap_or_else(PoisonError::into_inner) = made.ok();
         });
         outer.make(&self.engine, start).expect("a good disk");
         let interrupted = !self.disk.forget_call();
+        if let Some(applying) = applied.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            applying.join().expect("a good disk");
+            let end = facts(&self.engine);
+            self.add(format!("{inner:?} during sync {nth} of {outer:?}"), start, before, end);
+            let both = self.scenes.last_mut().expect("it was added");
+            both.others = vec![alone, inner_alone];
+            return true;
+        }
         let what = format!("{inner:?} before sync {nth} of {outer:?}");
         let end = facts(&self.engine);
         let between = between
@@ -152,7 +173,7 @@ impl Run {
             .take();
         if interrupted {
             let (acknowledged, between) =
-                between.unwrap_or_else(|| panic!("{what}: one lane waits for the other"));
+                between.unwrap_or_else(|| panic!("{what}: the one waits for the other"));
             self.add(what.clone(), start, before, end.clone());
             let both = self.scenes.last_mut().expect("it was added");
             both.end = acknowledged;
@@ -173,24 +194,24 @@ impl Run {
     }
 }
 
-/// Pairs of writes, each of one lane during a sync of the other.
+/// Pairs of writes, each during a sync of the other.
 pub fn record_pairs(setup: &Setup) -> Recording {
     let now = START.parse().expect("a date-time");
     let base = Platter::default();
     let mut run = Run::on(&base, now, setup);
     run.write(Write::Put);
     for (outer, inner) in [
-        (Write::Put, Write::Post),
-        (Write::Put, Write::PostMany),
         (Write::File, Write::Post),
         (Write::Post, Write::File),
-        (Write::Post, Write::Put),
+        (Write::File, Write::Put),
+        (Write::Put, Write::File),
         (Write::File, Write::PostMany),
         (Write::PostMany, Write::File),
-        (Write::PostMany, Write::Put),
     ] {
         let mut pairs = (0..4).take_while(|nth| {
             run.write(Write::Post);
+            // It is applied without a sync before the pair.
+            run.write(Write::Put);
             run.interrupt(outer, *nth, inner, setup)
         });
         assert!(pairs.by_ref().count() > 0, "{outer:?} never syncs");

@@ -1,0 +1,178 @@
+//! Writing through the log of the store: telemetry is acknowledged once it is in the log, any other write once it is applied as well.
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::LOG_UNSYNCED_BYTES;
+use crate::locks::lock;
+use crate::model::WriteClass;
+use crate::mutation::Outcome;
+use crate::mutation::configure::shared_settings;
+use crate::mutation::logged::replaying::TimedEntry;
+use crate::store::telemetry::segments::Available;
+use crate::store::{NewLog, WriteFailure};
+use crate::timestamp::Timestamp;
+
+use super::EngineCore;
+use super::committing::{Landing, Pending, Submission};
+use super::write::{Write, apply_all};
+
+/// Writes of one batch, and which of its submissions they are.
+struct Writes {
+    places: Vec<usize>,
+    class: WriteClass,
+    /// Those for which there is space, and why the others are refused.
+    judged: Vec<Result<Write>>,
+    at: Timestamp,
+}
+
+impl Writes {
+    /// Their entry in the log.
+    fn entry(&self) -> Vec<u8> {
+        let accepted = self.judged.iter().filter_map(|write| write.as_ref().ok());
+        let logged = accepted.filter_map(|write| write.logged.as_ref());
+        TimedEntry::write(self.at, logged)
+    }
+}
+
+impl EngineCore {
+    /// Appends the batch with one sync, and applies its writes while the next is appended.
+    pub(super) fn commit_to_log(
+        &self,
+        _here: Available,
+        submissions: Vec<Submission>,
+        mut batch: Pending<'_>,
+        mut landing: Landing<'_>,
+    ) -> (usize, Option<WriteFailure>) {
+        let (mut posts, mut arrivals) = (Vec::new(), Vec::new());
+        let (mut places, mut writes) = (Vec::new(), Vec::new());
+        for (place, submission) in submissions.into_iter().enumerate() {
+            match submission {
+                Submission::Telemetry(arriving) => {
+                    posts.push(place);
+                    arrivals.push(landing.take(arriving));
+                }
+                Submission::Write(write) => {
+                    places.push(place);
+                    writes.push(write);
+                }
+            }
+        }
+        let count = writes.len() + landing.count();
+        let placed = self.may_append();
+        let (accepted, refusal) = match &placed {
+            Ok(()) => self.space_left().for_arrivals(arrivals),
+            Err(error) => (Vec::new(), Some(error.clone())),
+        };
+        let writes = (!writes.is_empty()).then(|| self.judge(places, writes));
+        let (writes, refused) = match writes {
+            Some(Ok(writes)) => (Some(writes), None),
+            Some(Err((places, error))) => (None, Some((places, error))),
+            None => (None, None),
+        };
+        // The first write of a process needs no log: a command that makes one write leaves no folder behind.
+        let is_logged = placed.is_ok() && self.store.takes_entry(!accepted.is_empty());
+        let entry = writes.as_ref().filter(|_| is_logged).map(Writes::entry);
+        let (mut outcomes, appended) = self.store.append(&|| self.new_log(), accepted, entry);
+        outcomes.resize_with(posts.len(), || refusal.clone().map_or(Ok(()), Err));
+        let mut failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
+        if failure.is_none() {
+            self.rate.add(self.now(), landing.records);
+        }
+        drop(landing);
+        batch.resolve(posts.into_iter().zip(outcomes));
+        if let Some((places, error)) = refused {
+            let refusals = places.into_iter().map(|place| (place, Err(error.clone())));
+            batch.resolve(refusals);
+            failure.get_or_insert(error);
+        }
+        let failure = failure.map(WriteFailure::from);
+        let Some(writes) = writes else {
+            return (count, failure);
+        };
+        // The lock comes before the lead is given up: entries are applied in their order.
+        let turn = lock(&self.applying);
+        batch.release();
+        let places = writes.places.clone();
+        let written = self.apply(writes, appended);
+        drop(turn);
+        match written {
+            Ok(outcomes) => {
+                batch.resolve(places.into_iter().zip(outcomes));
+                (count, failure)
+            }
+            Err(not_written) => {
+                let error = &not_written.error;
+                batch.resolve(places.into_iter().map(|place| (place, Err(error.clone()))));
+                (count, Some(not_written))
+            }
+        }
+    }
+
+    /// The writes for which there is space; an error if all are refused.
+    fn judge(
+        &self,
+        places: Vec<usize>,
+        writes: Vec<Write>,
+    ) -> Result<Writes, (Vec<usize>, EngineError)> {
+        let judged = self
+            .store
+            .check_place(false)
+            .and_then(|()| self.space_left().for_writes(writes));
+        match judged {
+            Ok((class, judged)) => Ok(Writes {
+                places,
+                class,
+                judged,
+                at: self.now(),
+            }),
+            Err(error) => Err((places, error)),
+        }
+    }
+
+    /// Applies writes whose entry was appended. Those whose entry certainly was not, for example because the disk has no room for it, are
+    /// one durable transaction.
+    fn apply(
+        &self,
+        writes: Writes,
+        appended: Option<Result<()>>,
+    ) -> Result<Vec<Outcome>, WriteFailure> {
+        let Writes {
+            class, judged, at, ..
+        } = writes;
+        match appended {
+            Some(Ok(())) => {
+                let applied = self
+                    .store
+                    .apply(class, |tables| apply_all(judged, tables, &self.config, at))?;
+                if self.store.unsynced_bytes() > LOG_UNSYNCED_BYTES {
+                    // What is applied stays in the log: the next sync is tried again.
+                    if let Err(failure) = self.store.sync() {
+                        self.report_failure(&failure);
+                    }
+                }
+                Ok(applied)
+            }
+            Some(Err(error)) if error.kind() == ErrorKind::Indeterminate => Err(error.into()),
+            _ => self
+                .store
+                .write(class, |tables| apply_all(judged, tables, &self.config, at)),
+        }
+    }
+
+    /// Whether the files of the store are where they were opened.
+    fn may_append(&self) -> Result<()> {
+        self.store.check_place(false)?;
+        self.store.check_folder()
+    }
+
+    /// A new log. Its id is from the host's secure randomness: clients see trace ids and could otherwise forge bytes that pass as a frame.
+    fn new_log(&self) -> Result<NewLog> {
+        let mut id = [0; 8];
+        if !(self.injected.fill_random)(&mut id) {
+            return Err(super::no_random());
+        }
+        Ok(NewLog {
+            id: u64::from_le_bytes(id),
+            settings: shared_settings(&self.config),
+        })
+    }
+}
