@@ -34,7 +34,6 @@ use crate::store::{Store, meta};
 use crate::timestamp::Timestamp;
 
 use cluster::Cluster;
-pub(crate) use committing::Claim;
 use committing::Commits;
 use condition::Reported;
 pub(crate) use conditions::HostConditions;
@@ -46,6 +45,7 @@ use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 use rate::Rate;
 use rejections::Rejections;
+pub(crate) use write::Claim;
 
 /// Returns the free bytes of the medium, where they are known.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;

@@ -309,7 +309,9 @@ fn both_observers(
             .config(config)
             .observer(move |event: &Event<'_>| {
                 let this = thread::current();
-                if !matches!(event, Event::Committed { .. }) || this.name() != Some("deskfleet-commit") {
+                if !matches!(event, Event::Committed { .. })
+                    || this.name() != Some("deskfleet-commit")
+                {
                     return;
                 }
                 let Some(engine) = shared.get() else {

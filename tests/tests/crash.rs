@@ -226,6 +226,7 @@ fn rows(image: Contents, table: TableDefinition<'_, &[u8], &[u8]>) -> Vec<(Vec<u
 const QUEUE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("queue");
 const HISTORY: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("history");
 const AUDIT: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("audit");
+const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 const PENDING: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pending");
 
 /// Mutants: a mutation that was written in parts (blocks removed and nothing filed, the reverse, an action without its
@@ -283,10 +284,74 @@ fn mutant_with_split_mutations_is_detected() {
     }
 }
 
+/// Mutants of what the tables say of the log: an entry that is not applied again, one that is applied twice, and one that was trimmed
+/// although it was still needed. The suite must detect them.
+#[test]
+fn mutant_with_a_position_apart_from_the_tables_is_detected() {
+    let setup = setups(Queue::Folder).swap_remove(0);
+    let recording = recorded(&setup);
+    let changed = |image: Contents, change: &dyn Fn(&mut u64, &mut u64)| {
+        rewritten(image, |transaction| {
+            let mut meta = transaction.open_table(META).unwrap();
+            let row = meta
+                .get(&b"log_position"[..])
+                .unwrap()
+                .unwrap()
+                .value()
+                .to_vec();
+            let (entries, from) = row.split_at(8);
+            let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+            let (mut entries, mut from) = (number(entries), number(from));
+            change(&mut entries, &mut from);
+            let row = [entries, from].map(u64::to_le_bytes).concat();
+            meta.insert(&b"log_position"[..], row.as_slice()).unwrap();
+        })
+    };
+    let (mut images, mut noticed) = (0, [0; 3]);
+    for scene in recording
+        .scenes
+        .iter()
+        .filter(|scene| scene.before != scene.after)
+    {
+        // Nothing of the file was stored since its last sync, and all of the log.
+        let image = image_at(
+            &recording,
+            scene.end,
+            Fates::from_parts(Fate::Lost, Fate::Kept),
+        );
+        let acknowledged = &Scene {
+            before: scene.after.clone(),
+            others: Vec::new(),
+            whole: true,
+            ..scene.clone()
+        };
+        if image.queue.is_none() || judge(image.clone(), acknowledged, &setup).is_err() {
+            continue;
+        }
+        images += 1;
+        let mutants: [&dyn Fn(&mut u64, &mut u64); 3] = [
+            &|entries, _| *entries += 1,
+            &|entries, from| (*entries, *from) = (entries.saturating_sub(1), 0),
+            &|_, from| *from += 1 << 20,
+        ];
+        for (mutant, noticed) in mutants.into_iter().zip(&mut noticed) {
+            let mutated = changed(image.clone(), mutant);
+            *noticed += usize::from(judge(mutated, acknowledged, &setup).is_err());
+        }
+    }
+    assert!(images > 20, "{images} images");
+    assert!(
+        noticed.iter().all(|noticed| *noticed > 5),
+        "{noticed:?} of {images}"
+    );
+}
+
 /// The image after an engine took it over and closed it: the file has all of it.
 fn closed(image: Contents, scene: &Scene, setup: &Setup) -> Contents {
     let disk = Disk::holding(image);
-    let builder = Engine::builder().clock(ManualClock::new(scene.now)).seed(77);
+    let builder = Engine::builder()
+        .clock(ManualClock::new(scene.now))
+        .seed(77);
     let engine = setup.queue.open(builder, &setup.config, &disk).unwrap();
     engine.close().unwrap();
     disk.contents()

@@ -27,6 +27,7 @@ mod dating;
 mod desktops;
 mod determinism;
 mod dispatch;
+mod entries;
 mod event_log;
 mod events;
 mod export_formats;

@@ -21,6 +21,8 @@ use crate::store::disk::file_of_process::OwnProcess;
 use crate::store::telemetry::segments::{Available, SegmentLog};
 use crate::store::{Replay, Store, StoreOptions, Writing};
 
+use crate::timestamp::Timestamp;
+
 use super::{Engine, Running};
 
 /// Who does upkeep: calls [`Engine::maintain`], without which telemetry is never filed, compacted or removed.
@@ -290,13 +292,15 @@ impl EngineBuilder {
     /// Those of [`Self::open_existing`].
     pub fn leave_fleet(self, path: impl AsRef<Path>) -> Result<bool> {
         let clock = self.clock.as_ref();
-        let now = clock.map_or(crate::Timestamp::UNIX_EPOCH, |clock| clock.now());
+        let now = clock.map_or(Timestamp::UNIX_EPOCH, |clock| clock.now());
         let options = StoreOptions {
             writing: Writing::Lazy,
             ..StoreOptions::from_config(&self.config, now)
         };
         let store = Store::open_existing(path.as_ref(), options)?;
-        let left = store.write(crate::model::WriteClass::Essential, |tables| crate::store::cluster::leave(tables));
+        let left = store.write(crate::model::WriteClass::Essential, |tables| {
+            crate::store::cluster::leave(tables)
+        });
         let left = left.and_then(|left| store.sync().map(|()| left));
         let left = left.map_err(|failure| failure.error)?;
         store.close(true)?;

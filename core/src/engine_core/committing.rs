@@ -10,30 +10,13 @@ use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::Event;
 use crate::store::disk::file_of_process::OwnProcess;
 use crate::store::telemetry::arrivals::Arrivals;
-use crate::store::writer::{Batch, Ticket, Turn, Writer};
+use crate::store::writer::{Batch, Turn, Writer};
 use crate::store::{WriteFailure, panic_text};
 use crate::timestamp::Timestamp;
 
 use super::intake::Intake;
-use super::write::{Write, apply_all};
+use super::write::{Arriving, Claim, Submission, Write, apply_all};
 use super::{EngineCore, lost};
-
-/// What is pending.
-pub(super) enum Submission {
-    Write(Write),
-    Telemetry(Arriving),
-}
-
-/// Pending telemetry.
-pub(super) enum Arriving {
-    /// A batch, accepted as a whole.
-    Batch(Box<Arrivals>),
-    /// The records that have gathered until the commit.
-    Gathered,
-}
-
-/// A claim to an outcome.
-pub(crate) type Claim = Ticket<Outcome>;
 
 /// The batch that one caller commits.
 pub(super) type Pending<'w> = Batch<'w, Submission, Outcome>;
@@ -154,9 +137,7 @@ impl EngineCore {
     /// and not the thread, because later callers would wait for ever.
     pub(crate) fn commit_forever(&self, give_way: fn()) {
         while let Some((submissions, batch)) = self.commits.writer.lead_next(give_way) {
-            if let Err(panic) =
-                catch_unwind(AssertUnwindSafe(|| self.commit(submissions, batch)))
-            {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(submissions, batch))) {
                 let panic = panic_text(&*panic);
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
@@ -166,7 +147,8 @@ impl EngineCore {
 
     /// Ends the threads once nothing is pending; callers commit from then on. That of upkeep ends when it is unparked.
     pub(crate) fn stop_threads(&self) {
-        self.stopping.store(true, std::sync::atomic::Ordering::Release);
+        self.stopping
+            .store(true, std::sync::atomic::Ordering::Release);
         self.commits.writer.close();
     }
 

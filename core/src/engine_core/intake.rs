@@ -11,7 +11,7 @@ use crate::model::RecordRef;
 use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
-use super::committing::{Arriving, Claim, Submission};
+use super::write::{Arriving, Claim, Submission};
 
 /// The records that gather for the next commit, and the counts of late and ahead ones since the engine was opened.
 #[derive(Debug, Default)]

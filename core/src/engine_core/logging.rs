@@ -12,8 +12,8 @@ use crate::store::{NewLog, WriteFailure};
 use crate::timestamp::Timestamp;
 
 use super::EngineCore;
-use super::committing::{Landing, Pending, Submission};
-use super::write::{Write, apply_all};
+use super::committing::{Landing, Pending};
+use super::write::{Submission, Write, apply_all};
 
 /// Writes of one batch, and which of its submissions they are.
 struct Writes {

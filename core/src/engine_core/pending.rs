@@ -9,7 +9,7 @@ use crate::locks::lock;
 use crate::model::Workspace;
 use crate::mutation::{Mutation, Outcome, PutWorkspaces};
 
-use super::committing::{Claim, Submission};
+use super::write::{Claim, Submission};
 use super::{EngineCore, lost};
 
 /// A claim to the outcome of a write that returns a `T`.

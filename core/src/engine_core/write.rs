@@ -8,11 +8,29 @@ use crate::mutation::logged::{Tag, decode};
 use crate::mutation::{Context, Mutation, Outcome, Telemetry};
 use crate::store::codec::Encoder;
 use crate::store::table::Tables;
+use crate::store::writer::Ticket;
 use crate::timestamp::Timestamp;
 
 use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
+
+/// What is pending.
+pub(super) enum Submission {
+    Write(Write),
+    Telemetry(Arriving),
+}
+
+/// Pending telemetry.
+pub(super) enum Arriving {
+    /// A batch, accepted as a whole.
+    Batch(Box<Arrivals>),
+    /// The records that have gathered until the commit.
+    Gathered,
+}
+
+/// A claim to an outcome.
+pub(crate) type Claim = Ticket<Outcome>;
 
 /// A mutation and where its result goes.
 pub(super) struct Write {

@@ -156,7 +156,9 @@ mod tests {
             .zip(10..)
             .map(|(entry, number)| {
                 let item = written.control(entry).unwrap();
-                entry.into_iter().for_each(|entry| written.push(number, entry.to_vec()));
+                entry
+                    .into_iter()
+                    .for_each(|entry| written.push(number, entry.to_vec()));
                 (number, item)
             })
             .collect();
@@ -172,7 +174,9 @@ mod tests {
         // What the tables have may be missing.
         let mut found = Journal::new(5);
         for (number, item) in &items {
-            found.recover(*number, &Control::read(item).unwrap()).unwrap();
+            found
+                .recover(*number, &Control::read(item).unwrap())
+                .unwrap();
         }
         assert_eq!(found.bytes(), 0);
     }

@@ -10,11 +10,11 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::StoreOptions;
-use super::journal::{Journal, LogPosition};
-use super::writing::begin;
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
+use super::journal::{Journal, LogPosition};
 use super::meta::{self, FORMAT, OLDEST_FORMAT};
 use super::table::{Snapshot, Table, Tables};
+use super::writing::begin;
 use crate::store::disk::medium::{Medium, panic_text};
 use crate::store::fleet::events;
 use crate::store::fleet::keys::KeyIndex;
@@ -54,7 +54,13 @@ fn replay(database: &Database, options: StoreOptions, journal: &Journal) -> Resu
         replay(&mut tables, entry)?;
     }
     let entries = journal.position(0, 0).entries;
-    meta::set_log_position(&tables, LogPosition { entries, ..position })?;
+    meta::set_log_position(
+        &tables,
+        LogPosition {
+            entries,
+            ..position
+        },
+    )?;
     drop(tables);
     transaction.commit().map_err(from_commit)
 }

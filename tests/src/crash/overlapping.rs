@@ -157,10 +157,19 @@ impl Run {
         });
         outer.make(&self.engine, start).expect("a good disk");
         let interrupted = !self.disk.forget_call();
-        if let Some(applying) = applied.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(applying) = applied
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
             applying.join().expect("a good disk");
             let end = facts(&self.engine);
-            self.add(format!("{inner:?} during sync {nth} of {outer:?}"), start, before, end);
+            self.add(
+                format!("{inner:?} during sync {nth} of {outer:?}"),
+                start,
+                before,
+                end,
+            );
             let both = self.scenes.last_mut().expect("it was added");
             both.others = vec![alone, inner_alone];
             return true;

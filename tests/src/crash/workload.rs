@@ -35,7 +35,7 @@ impl Step {
 }
 
 /// A completed step, and what an engine may return that opens the disk as it was during the step.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Scene {
     /// The step, for messages.
     pub step: String,

@@ -4,8 +4,8 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::log::{Appended, EntryId, LogEntry};
 use crate::model::WriteClass;
-use crate::mutation::logged::entry::EntryWriter;
 use crate::mutation::Outcome;
+use crate::mutation::logged::entry::EntryWriter;
 use crate::store::WriteFailure;
 
 use super::super::EngineCore;

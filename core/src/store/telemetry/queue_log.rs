@@ -234,7 +234,8 @@ impl Store {
 
     /// Makes these the settings by which entries are applied from now on.
     pub(crate) fn keep_log_settings(&self, settings: &str) -> Result<()> {
-        let has_begun = self.has_log().is_some() && self.log().is_some_and(|(_, log)| log.has_begun());
+        let has_begun =
+            self.has_log().is_some() && self.log().is_some_and(|(_, log)| log.has_begun());
         if !has_begun || meta::log_settings(&self.snapshot()?)?.as_deref() == Some(settings) {
             return Ok(());
         }

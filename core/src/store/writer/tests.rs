@@ -17,7 +17,10 @@ impl<M, O: Clone> Turn<'_, M, O> {
 }
 
 fn tenfold(mutations: Vec<u32>) -> impl Iterator<Item = (usize, u32)> {
-    mutations.into_iter().map(|mutation| mutation * 10).enumerate()
+    mutations
+        .into_iter()
+        .map(|mutation| mutation * 10)
+        .enumerate()
 }
 
 /// Waits as an engine's caller does; a commit multiplies by ten.

@@ -1,0 +1,243 @@
+//! Writes in the log beside the store that no transaction of the file has durably: after a crash they are applied again, each once, and a
+//! damaged one is never left out silently.
+
+use deskfleet::{
+    Action, ActionRequest, Config, Engine, EngineError, ErrorKind, ManualClock, NewKey, Scope,
+    TelemetrySelection,
+};
+use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::conformance::fixtures::{desk, stats};
+use deskfleet_tests::crash::facts::Facts;
+use deskfleet_tests::crash::recording::{Io, Recorder};
+use deskfleet_tests::disk::{Disk, Fault, Operation};
+use deskfleet_tests::files::{Contents, FileId, Files, Part, Queue};
+
+/// The bytes of a header, with what fills its sector.
+const HEADER: usize = 512;
+
+fn open_with(disk: &impl Files, config: &Config) -> Result<Engine, EngineError> {
+    let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+    Queue::Folder.open(builder.seed(5), config, disk)
+}
+
+fn open(disk: &impl Files) -> Result<Engine, EngineError> {
+    open_with(disk, &Config::default())
+}
+
+fn post(engine: &Engine, id: i32) {
+    engine.record(stats("ws-0", "jdoe", id, NOW)).unwrap();
+}
+
+/// Begins the log, with nothing in it that the file lacks.
+fn begin(engine: &Engine) {
+    engine
+        .put_workspace(desk("ws-0", "AVAILABLE", "jdoe"))
+        .unwrap();
+    post(engine, 1);
+    engine.file_pending().unwrap();
+}
+
+/// Writes of several kinds.
+fn write(engine: &Engine, number: usize) {
+    let id = format!("ws-{number}");
+    match number % 4 {
+        0 => {
+            engine
+                .act(ActionRequest::new(Action::Reboot, "ws-0"))
+                .map(drop)
+                .unwrap_or_default();
+        }
+        1 => engine
+            .put_workspace(desk(&id, "AVAILABLE", "asmith"))
+            .unwrap(),
+        2 => engine.place_hold("ws-0", &id, None).unwrap(),
+        _ => drop(engine.issue_key(NewKey::new(&id, [Scope::Read])).unwrap()),
+    }
+}
+
+/// The frames in the segments: the file and the bytes of each, without the header before the first.
+fn frames(disk: &Recorder) -> Vec<(u32, std::ops::Range<usize>)> {
+    let mut made = Vec::new();
+    let mut frames = Vec::new();
+    for io in disk.log() {
+        match io {
+            Io::Make(number) => made.push(number),
+            Io::Write(file, offset, data) if file != FileId::STORE && data[0] != 0 => {
+                let start = usize::try_from(offset).unwrap();
+                let number = made[file.0 as usize - 1];
+                frames.push((number, start.max(HEADER)..start + data.len()));
+            }
+            _ => {}
+        }
+    }
+    frames
+}
+
+#[test]
+fn entries_are_applied_again_once_by_each_opening_after_a_crash() {
+    let disk = Recorder::default();
+    let engine = open(&disk).unwrap();
+    begin(&engine);
+    for number in 0..12 {
+        write(&engine, number);
+        post(&engine, 10 + i32::try_from(number).unwrap());
+    }
+    let facts = Facts::read(&engine).unwrap();
+    let mut contents = disk.contents();
+    for _ in 0..3 {
+        let disk = Disk::holding(contents);
+        let engine = open(&disk).unwrap();
+        assert_eq!(Facts::read(&engine).unwrap(), facts);
+        contents = disk.contents();
+    }
+    let disk = Disk::holding(contents);
+    let engine = open(&disk).unwrap();
+    engine.close().unwrap();
+    assert!(disk.contents().queue.is_none(), "closed, it is one file");
+    assert_eq!(Facts::read(&open(&disk).unwrap()).unwrap(), facts);
+}
+
+#[test]
+fn entries_are_applied_by_the_settings_of_their_time() {
+    let disk = Disk::crashing();
+    let engine = open(&disk).unwrap();
+    begin(&engine);
+    post(&engine, 2);
+    engine
+        .act(ActionRequest::new(Action::Reboot, "ws-0"))
+        .unwrap();
+    let facts = Facts::read(&engine).unwrap();
+    let mut other = Config::default();
+    other.actions.durations.reboot = std::time::Duration::from_secs(3600);
+    let disk = Disk::holding(disk.durable());
+    let engine = open_with(&disk, &other).unwrap();
+    assert_eq!(Facts::read(&engine).unwrap(), facts);
+    // What is written from now on is applied by the new ones.
+    engine
+        .put_workspace(desk("ws-1", "AVAILABLE", "asmith"))
+        .unwrap();
+    engine
+        .act(ActionRequest::new(Action::Reboot, "ws-1"))
+        .unwrap();
+    let facts = Facts::read(&engine).unwrap();
+    let disk = Disk::holding(disk.contents());
+    assert_eq!(Facts::read(&open(&disk).unwrap()).unwrap(), facts);
+}
+
+/// Each bit of a frame that holds an entry, one at a time.
+#[test]
+fn damaged_entry_is_refused_unless_the_file_has_it() {
+    let disk = Recorder::default();
+    let engine = open(&disk).unwrap();
+    begin(&engine);
+    let (mut facts, mut written) = (Vec::new(), Vec::new());
+    for number in 1..4 {
+        let before = frames(&disk).len();
+        write(&engine, number);
+        written.push(frames(&disk).swap_remove(before));
+        post(&engine, 10 + i32::try_from(number).unwrap());
+        facts.push(Facts::read(&engine).unwrap());
+    }
+    let whole = facts.pop().unwrap();
+    let contents = disk.contents();
+    let open_damaged = |contents: &Contents, file: u32, place: usize, bit: u8| {
+        let mut contents = contents.clone();
+        contents.queue.as_mut().unwrap().get_mut(&file).unwrap()[place] ^= bit;
+        open(&Disk::holding(contents))
+    };
+    let (mut refused, mut tried) = (0, 0);
+    for (file, bytes) in &written {
+        for place in bytes.clone() {
+            tried += 1;
+            match open_damaged(&contents, *file, place, 1 << (place % 8)) {
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
+                    assert!(error.to_string().contains("restore a backup"), "{error}");
+                    refused += 1;
+                }
+                // Nothing is written after the end of a frame.
+                Ok(engine) => assert_eq!(Facts::read(&engine).unwrap(), whole, "{place}"),
+            }
+        }
+    }
+    assert!(refused > 250, "{refused} of {tried}");
+    // Once the file has them, no damage of these frames matters.
+    engine.maintain().unwrap();
+    let synced = disk.contents();
+    let kept = Facts::read(&open(&Disk::holding(synced.clone())).unwrap()).unwrap();
+    for (file, bytes) in &written {
+        for place in bytes.clone().step_by(7) {
+            let engine = open_damaged(&synced, *file, place, 1).unwrap();
+            assert_eq!(Facts::read(&engine).unwrap(), kept, "{place}");
+        }
+    }
+}
+
+/// The storage of the tables fails after the entry was appended: the write is refused for good, or in doubt and then applied.
+#[test]
+fn entry_that_cannot_be_applied_is_passed_over_or_applied_later() {
+    let (mut refused, mut doubtful) = (0, 0);
+    let operations = [
+        Operation::Read,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SetLen,
+    ];
+    for operation in operations {
+        for nth in 0..12 {
+            for lasts in [false, true] {
+                let disk = Disk::crashing();
+                let mut config = Config::default();
+                config.limits.cache_bytes = 0;
+                let engine = open_with(&disk, &config).unwrap();
+                begin(&engine);
+                post(&engine, 2);
+                write(&engine, 1);
+                let fault = if lasts { Fault::From } else { Fault::Once };
+                disk.fail_part(Part::Store, fault(operation, nth));
+                let written = engine.put_workspace(desk("ws-9", "AVAILABLE", "asmith"));
+                disk.fail(Fault::None);
+                let there = |engine: &Engine| engine.workspace("ws-9").unwrap().is_some();
+                let there_now = there(&engine);
+                match &written {
+                    Ok(()) => assert!(there_now),
+                    Err(error) if error.kind() == ErrorKind::Indeterminate => doubtful += 1,
+                    Err(_) => {
+                        refused += 1;
+                        assert!(!there_now, "{operation:?} {nth}");
+                    }
+                }
+                // Another write is acknowledged after it: a crash changes neither.
+                engine
+                    .put_workspace(desk("ws-8", "AVAILABLE", "asmith"))
+                    .unwrap();
+                let facts = Facts::read(&engine).unwrap();
+                assert_eq!(there(&engine), there_now, "{operation:?} {nth}");
+                let cut = open(&Disk::holding(disk.durable())).unwrap();
+                assert_eq!(Facts::read(&cut).unwrap(), facts, "{operation:?} {nth}");
+            }
+        }
+    }
+    println!("{refused} refused, {doubtful} in doubt");
+    assert!(refused > 0, "no write was refused");
+}
+
+/// Removing telemetry is in the log, and what it removes is filed before: both in the same order after a crash.
+#[test]
+fn removal_after_filing_is_applied_again_to_the_same_records() {
+    let disk = Disk::crashing();
+    let engine = open(&disk).unwrap();
+    begin(&engine);
+    for id in 2..40 {
+        post(&engine, id);
+    }
+    let selection = TelemetrySelection {
+        instance_id: Some("ws-0".into()),
+        ..TelemetrySelection::default()
+    };
+    engine.remove_telemetry(&selection).unwrap();
+    post(&engine, 99);
+    let facts = Facts::read(&engine).unwrap();
+    let cut = open(&Disk::holding(disk.durable())).unwrap();
+    assert_eq!(Facts::read(&cut).unwrap(), facts);
+}
