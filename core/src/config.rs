@@ -21,12 +21,12 @@ settings! {
         /// When commits happen: `caller`, when the caller that finds the writer free commits all pending writes; `thread`, on a
         /// thread of the engine; `host`, when the host calls `commit_pending`.
         pub commit_driver: CommitDriver = CommitDriver::Caller;
-        /// In how many steps a commit becomes durable, in memory always one. With `one` a lone write waits half as long; `two` is
-        /// for a store that untrusted clients write to. In either case an acknowledged write survives a crash.
+        /// In how many steps a commit of the file becomes durable, in memory always one. `two` is for a store that untrusted clients write
+        /// to; without a log beside the file a lone write then waits twice as long. In either case an acknowledged write survives a crash.
         pub commit_phases: CommitPhases = CommitPhases::One;
-        /// Where the queue of a store that is opened by its path is. `segments`: in a folder beside the file; a record costs one
-        /// append and waits for no other write. `table`: in the file, for a folder that may not be written or a single file that
-        /// is mounted into a container. A closed engine leaves one file.
+        /// Where a store that is opened by its path has its log, and the queue of telemetry in it. `segments`: in a folder beside the
+        /// file; every write costs one append, and a record waits for no other write. `table`: none, with the queue in the file, for a
+        /// folder that may not be written or a single file that is mounted into a container. A closed engine leaves one file.
         pub queue_storage: QueueStorage = QueueStorage::Segments;
         /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after a crash
         /// is quick if `trust_file` is set as well.
@@ -237,8 +237,8 @@ settings! {
         /// The caller that finds the writer free commits all pending writes.
         #[default]
         Caller = "caller",
-        /// A thread of the engine commits, until the last clone of the engine is dropped. No caller commits, so no future
-        /// waits for the disk inside `poll`.
+        /// Threads of the engine commit, until the last clone of the engine is dropped: two for a store with a log beside it, one of which
+        /// appends while the other applies, else one. No caller commits, so no future waits for the disk inside `poll`.
         Thread = "thread",
         /// The host calls [`Engine::commit_pending`](crate::Engine::commit_pending), once per turn of its event loop.
         Host = "host",
@@ -267,8 +267,8 @@ settings! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     #[non_exhaustive]
     pub enum QueueStorage {
-        /// In segments, in a folder beside the file that has its name and `-queue`. It is made with the first record and removed when
-        /// the engine is closed.
+        /// In segments, in a folder beside the file that has its name and `-queue`, with all other writes. It is made with the first
+        /// record or the second other write, and removed when the engine is closed.
         #[default]
         Segments = "segments",
         /// In a table of the file, which is then the only one.

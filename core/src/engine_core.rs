@@ -26,6 +26,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
 use crate::log::{CanShare, Log};
 use crate::mutation::configure::shared_settings;
 use crate::observer::Observer;
@@ -182,6 +183,8 @@ impl EngineCore {
             kept => kept,
         };
         let moves_queue = self.has_space_for_queue();
+        // What is in the log is applied before it ends.
+        let _applied = lock(&self.applying);
         if let Some(cluster) = self.cluster()
             && let Err(error) = self.sync_applied(cluster)
             && !error.is_for_space()

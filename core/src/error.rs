@@ -47,7 +47,7 @@ pub enum ErrorKind {
     QueueFull,
     /// The store cannot be read or written now (503 `StorageUnavailable`). A write refused with it never takes effect.
     StorageUnavailable,
-    /// The store failed while a write was being made durable (503 `Indeterminate`): either all of the write takes
+    /// A write was stored, and the sync failed that makes it durable (503 `Indeterminate`): either all of the write takes
     /// effect, at once or when the file is opened again, or nothing. Read before you retry.
     Indeterminate,
     /// The medium has too little free space left (503 `LowDisk`).

@@ -218,7 +218,7 @@ pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes at which an entry of the log that nodes share ends, unless one mutation alone is longer: NATS JetStream takes messages of up
 /// to 1 MiB unless configured otherwise, headers included.
 pub const LOG_ENTRY_BYTES: usize = 900_000;
-/// Bytes of entries in the log of a store after which the file is synced: a crash leaves no more to be applied again.
+/// Bytes of entries in the log of a store that the file may lack: a write that would exceed them is a durable transaction of the file.
 pub const LOG_UNSYNCED_BYTES: usize = 1024 * 1024;
 /// What a log takes at least, in bytes of an entry.
 pub const LOG_BODY_BYTES_MIN: usize = 1_000_000;

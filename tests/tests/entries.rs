@@ -124,6 +124,44 @@ fn entries_are_applied_by_the_settings_of_their_time() {
     assert_eq!(Facts::read(&open(&disk).unwrap()).unwrap(), facts);
 }
 
+#[test]
+fn first_write_and_long_ones_have_no_entry() {
+    let disk = Disk::crashing();
+    let engine = open(&disk).unwrap();
+    let put = |number: usize| {
+        let desk = desk(&format!("ws-{number}"), "AVAILABLE", "asmith");
+        engine.put_workspace(desk).unwrap();
+    };
+    put(0);
+    assert!(
+        disk.contents().queue.is_none(),
+        "a command leaves no folder"
+    );
+    put(1);
+    let log = |disk: &Disk| {
+        disk.contents()
+            .queue
+            .unwrap()
+            .into_values()
+            .flatten()
+            .collect::<Vec<_>>()
+    };
+    let holds = |disk: &Disk, text: &[u8]| log(disk).windows(text.len()).any(|bytes| bytes == text);
+    assert!(!holds(&disk, b"ws-0") && holds(&disk, b"ws-1"));
+    let many = (0..9000).map(|number| {
+        let mut desk = desk(&format!("many-{number}"), "AVAILABLE", "asmith");
+        desk.computer_name = Some("x".repeat(200));
+        desk
+    });
+    engine.put_workspaces(many.collect()).unwrap();
+    assert!(!holds(&disk, b"many-5"));
+    put(2);
+    assert!(holds(&disk, b"ws-2"));
+    let facts = Facts::read(&engine).unwrap();
+    let cut = open(&Disk::holding(disk.durable())).unwrap();
+    assert_eq!(Facts::read(&cut).unwrap(), facts);
+}
+
 /// Each bit of a frame that holds an entry, one at a time.
 #[test]
 fn damaged_entry_is_refused_unless_the_file_has_it() {

@@ -1,7 +1,6 @@
 //! Writing through the log of the store: telemetry is acknowledged once it is in the log, any other write once it is applied as well.
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::LOG_UNSYNCED_BYTES;
 use crate::locks::lock;
 use crate::model::WriteClass;
 use crate::mutation::Outcome;
@@ -68,9 +67,10 @@ impl EngineCore {
             Some(Err((places, error))) => (None, Some((places, error))),
             None => (None, None),
         };
-        // The first write of a process needs no log: a command that makes one write leaves no folder behind.
-        let is_logged = placed.is_ok() && self.store.takes_entry(!accepted.is_empty());
-        let entry = writes.as_ref().filter(|_| is_logged).map(Writes::entry);
+        let entry = writes.as_ref().filter(|_| placed.is_ok());
+        let entry = entry.map(Writes::entry);
+        let has_telemetry = !accepted.is_empty();
+        let entry = entry.filter(|entry| self.store.takes_entry(entry.len(), has_telemetry));
         let (mut outcomes, appended) = self.store.append(&|| self.new_log(), accepted, entry);
         outcomes.resize_with(posts.len(), || refusal.clone().map_or(Ok(()), Err));
         let mut failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
@@ -128,29 +128,20 @@ impl EngineCore {
         }
     }
 
-    /// Applies writes whose entry was appended. Those whose entry certainly was not, for example because the disk has no room for it, are
-    /// one durable transaction.
+    /// Applies writes whose entry was appended. Those that have none, for example because the disk has no room for it, are one durable
+    /// transaction.
     fn apply(
         &self,
         writes: Writes,
-        appended: Option<Result<()>>,
+        appended: Option<Result<u64>>,
     ) -> Result<Vec<Outcome>, WriteFailure> {
         let Writes {
             class, judged, at, ..
         } = writes;
         match appended {
-            Some(Ok(())) => {
-                let applied = self
-                    .store
-                    .apply(class, |tables| apply_all(judged, tables, &self.config, at))?;
-                if self.store.unsynced_bytes() > LOG_UNSYNCED_BYTES {
-                    // What is applied stays in the log: the next sync is tried again.
-                    if let Err(failure) = self.store.sync() {
-                        self.report_failure(&failure);
-                    }
-                }
-                Ok(applied)
-            }
+            Some(Ok(place)) => self.store.apply(place, class, |tables| {
+                apply_all(judged, tables, &self.config, at)
+            }),
             Some(Err(error)) if error.kind() == ErrorKind::Indeterminate => Err(error.into()),
             _ => self
                 .store

@@ -51,6 +51,8 @@ pub(super) struct Journal {
     /// How many entries the log had before these.
     before: u64,
     applied: usize,
+    /// The bytes of the entries.
+    bytes: usize,
 }
 
 impl Journal {
@@ -72,9 +74,11 @@ impl Journal {
         (entry.is_some() || !self.entries.is_empty()).then(|| Control { before, entry }.bytes())
     }
 
-    /// Adds an entry that was appended.
-    pub(super) fn push(&mut self, number: u64, entry: Vec<u8>) {
+    /// Adds an entry that was appended; returns its place in the order of all entries of the log.
+    pub(super) fn push(&mut self, number: u64, entry: Vec<u8>) -> u64 {
+        self.bytes += entry.len();
         self.entries.push_back((number, entry));
+        self.count() - 1
     }
 
     /// Adds what a crash left in the log. An error where entries before it are missing.
@@ -89,9 +93,16 @@ impl Journal {
         if let Some(entry) = control.entry
             && control.before == self.count()
         {
-            self.push(number, entry.to_vec());
+            let _ = self.push(number, entry.to_vec());
         }
         Ok(())
+    }
+
+    /// How many entries a transaction applies or passes over that applies the one at `place`: those before it whose commit panicked were
+    /// never acknowledged.
+    pub(super) fn through(&self, place: u64) -> usize {
+        let applied = self.before + self.applied as u64;
+        usize::try_from((place + 1).saturating_sub(applied)).unwrap_or(usize::MAX)
     }
 
     /// Records that the next `count` entries are applied, or passed over.
@@ -106,14 +117,15 @@ impl Journal {
 
     /// Drops the applied entries: a transaction made them durable.
     pub(super) fn made_durable(&mut self) {
-        self.entries.drain(..self.applied);
+        let durable = self.entries.drain(..self.applied);
+        self.bytes -= durable.map(|(_, entry)| entry.len()).sum::<usize>();
         self.before += self.applied as u64;
         self.applied = 0;
     }
 
     /// The bytes of all entries.
     pub(super) fn bytes(&self) -> usize {
-        self.entries.iter().map(|(_, entry)| entry.len()).sum()
+        self.bytes
     }
 
     /// The position of a transaction that applies `count` entries. `needed` is the first other item of the log that is needed.
@@ -156,9 +168,9 @@ mod tests {
             .zip(10..)
             .map(|(entry, number)| {
                 let item = written.control(entry).unwrap();
-                entry
-                    .into_iter()
-                    .for_each(|entry| written.push(number, entry.to_vec()));
+                if let Some(entry) = entry {
+                    written.push(number, entry.to_vec());
+                }
                 (number, item)
             })
             .collect();
@@ -188,6 +200,7 @@ mod tests {
             journal.push(number, vec![0]);
         }
         let at = |entries, from| LogPosition { entries, from };
+        assert_eq!([0, 1, 2].map(|place| journal.through(place)), [1, 2, 3]);
         assert_eq!(journal.position(0, 5), at(0, 4));
         assert_eq!(journal.position(1, 5), at(1, 5));
         journal.applied(2);
@@ -195,6 +208,7 @@ mod tests {
         assert_eq!(journal.position(1, 20), at(3, 20));
         assert_eq!(journal.lacking(1).count(), 1);
         journal.made_durable();
+        assert_eq!((journal.bytes(), journal.through(2)), (1, 1));
         assert_eq!(journal.position(0, 20), at(2, 9));
         assert_eq!(journal.lacking(0).count(), 0);
     }

@@ -56,16 +56,18 @@ impl Store {
         self.transact(WriteClass::Essential, commit, |_| Ok(()))
     }
 
-    /// Applies the next entry of the journal by `work`, without a sync. After an error it is passed over, now and after a crash, unless
-    /// the error is [`ErrorKind::Indeterminate`]: then it is applied when the file is opened again.
+    /// Applies the entry at this place in the log by `work`, without a sync. After an error it is passed over, now and after a crash,
+    /// unless the error is [`ErrorKind::Indeterminate`]: then it is applied when the file is opened again.
     pub(crate) fn apply<R>(
         &self,
+        place: u64,
         class: WriteClass,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
+        let entries = lock(&self.journal).through(place);
         let commit = |durable| Commit {
             durable,
-            entries: 1,
+            entries,
             always: true,
         };
         let applied = catch_unwind(AssertUnwindSafe(|| {
@@ -76,7 +78,7 @@ impl Store {
         }
         let passed_over = self.transact(WriteClass::Essential, commit(true), |_| Ok(()));
         if passed_over.is_err() {
-            lock(&self.journal).applied(1);
+            lock(&self.journal).applied(entries);
             self.give_up(&mut self.database_mut());
         }
         let mut failure = match applied {

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use redb::Database;
 
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::LOG_UNSYNCED_BYTES;
 use crate::locks::{lock, read};
 use crate::model::WriteClass;
 
@@ -138,20 +139,22 @@ impl Store {
         self.log().map_or(Ok(()), |(_, log)| log.check_place())
     }
 
-    /// Whether the next batch goes into the log also for its other writes. The first write of a process does not: a command that makes
-    /// one leaves no folder behind.
-    pub(crate) fn takes_entry(&self, has_telemetry: bool) -> bool {
+    /// Whether writes of `bytes` bytes go into the log. The first write of a process does not: a command that makes one leaves no folder
+    /// behind. Nor does what is long, or comes after much that is not synced: so little is to be applied again after a crash.
+    pub(crate) fn takes_entry(&self, bytes: usize, has_telemetry: bool) -> bool {
         let has_begun = self.log().is_some_and(|(_, log)| log.has_begun());
-        has_begun || has_telemetry || self.has_written.swap(true, Ordering::AcqRel)
+        let begins = has_telemetry || self.has_written.swap(true, Ordering::AcqRel);
+        (has_begun || begins) && self.unsynced_bytes() + bytes <= LOG_UNSYNCED_BYTES
     }
 
-    /// Makes `entry` and each batch durable as a whole; returns why a batch is not, and the same of the entry.
+    /// Makes `entry` and each batch durable as a whole; returns why a batch is not, and the place of the entry in the log or why it has
+    /// none.
     pub(crate) fn append(
         &self,
         new_log: &dyn Fn() -> Result<NewLog>,
         batches: Vec<Arrivals>,
         mut entry: Option<Vec<u8>>,
-    ) -> (Vec<Result<()>>, Option<Result<()>>) {
+    ) -> (Vec<Result<()>>, Option<Result<u64>>) {
         let mut outcomes = Vec::with_capacity(batches.len());
         let mut batches = batches.into_iter().map(Arrivals::into_blocks).peekable();
         let bytes = |blocks: &[Block]| blocks.iter().map(|(block, _)| block.len()).sum::<usize>();
@@ -171,7 +174,7 @@ impl Store {
             if has_entry {
                 logged = Some(appended.clone());
             }
-            outcomes.extend(std::iter::repeat_n(appended, count));
+            outcomes.extend(std::iter::repeat_n(appended.map(drop), count));
         }
         (outcomes, logged)
     }
@@ -181,13 +184,13 @@ impl Store {
         new_log: &dyn Fn() -> Result<NewLog>,
         blocks: Vec<Block>,
         entry: Option<Vec<u8>>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let _one_at_a_time = lock(&self.appending);
         let Some((_, log)) = self.log().filter(|_| !*read(&self.closed)) else {
             return Err(closed());
         };
         if blocks.is_empty() && entry.is_none() {
-            return Ok(());
+            return Ok(0);
         }
         if !log.has_begun() {
             self.begin_log(log, &new_log()?)?;
@@ -205,11 +208,8 @@ impl Store {
                 let contents = blocks.into_iter().map(|(_, contents)| contents);
                 index.publish_appended(first + has_control as u64, places.zip(contents));
                 // Here, because the lock is held: a transaction sees the entry, or a number before it.
-                if let Some(entry) = entry {
-                    index.skip_to(behind);
-                    lock(&self.journal).push(first, entry);
-                }
-                Ok(())
+                index.skip_to(behind);
+                Ok(entry.map_or(0, |entry| lock(&self.journal).push(first, entry)))
             }
             Err(error) => {
                 index.skip_to(behind);

@@ -378,8 +378,8 @@ pub(super) fn of_folder(error: io::Error) -> EngineError {
 }
 
 fn missing() -> EngineError {
-    let message = "the folder of the queue, which has the name of the store and `-queue`, is missing, with the telemetry that was not filed yet: put it back, or make an empty \
-                folder in its place to go on without";
+    let message = "the folder of the queue, which has the name of the store and `-queue`, is missing, with the telemetry that was not filed yet and the \
+                changes of the last second: put it back, or make an empty folder in its place to go on without";
     EngineError::new(ErrorKind::StorageUnavailable, message)
 }
 
