@@ -1,9 +1,13 @@
 //! Writes in the log beside the store that no transaction of the file has durably: after a crash they are applied again, each once, and a
 //! damaged one is never left out silently.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use deskfleet::{
-    Action, ActionRequest, Config, Engine, EngineError, ErrorKind, ManualClock, NewKey, Scope,
-    TelemetrySelection,
+    Action, ActionRequest, Config, Engine, EngineError, ErrorKind, ManualClock, NewKey,
+    QueueStorage, Scope, TelemetrySelection,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, stats};
@@ -160,6 +164,77 @@ fn first_write_and_long_ones_have_no_entry() {
     let facts = Facts::read(&engine).unwrap();
     let cut = open(&Disk::holding(disk.durable())).unwrap();
     assert_eq!(Facts::read(&cut).unwrap(), facts);
+}
+
+/// Copies a store that is open, as a crash leaves it.
+fn copied(path: &Path, to: &Path) {
+    let queue = |path: &Path| {
+        let mut name = path.as_os_str().to_owned();
+        name.push("-queue");
+        PathBuf::from(name)
+    };
+    fs::copy(path, to).unwrap();
+    fs::create_dir(queue(to)).unwrap();
+    for segment in fs::read_dir(queue(path)).unwrap() {
+        let segment = segment.unwrap();
+        fs::copy(segment.path(), queue(to).join(segment.file_name())).unwrap();
+    }
+}
+
+fn bytes_of(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(bytes_of(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn entries_are_read_and_checked_without_a_change_of_a_byte() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [path, copy] = [&folders[0], &folders[1]].map(|folder| folder.path().join("fleet.redb"));
+    let builder = || {
+        let clock = ManualClock::new(NOW.parse().unwrap());
+        Engine::builder().clock(clock).seed(5)
+    };
+    let engine = builder().open(&path).unwrap();
+    begin(&engine);
+    for number in 0..8 {
+        write(&engine, number);
+        post(&engine, 10 + i32::try_from(number).unwrap());
+    }
+    let facts = Facts::read(&engine).unwrap();
+    copied(&path, &copy);
+    let before = bytes_of(folders[1].path());
+    let reader = builder().open_read_only(&copy).unwrap();
+    assert_eq!(Facts::read(&reader).unwrap(), facts);
+    let backup = folders[0].path().join("backup.redb");
+    reader.backup(&backup).unwrap();
+    drop(reader);
+    assert_eq!(
+        Engine::check_file(&copy).unwrap().problems,
+        Vec::<String>::new()
+    );
+    assert_eq!(bytes_of(folders[1].path()), before);
+    assert_eq!(
+        Facts::read(&builder().open_read_only(&backup).unwrap()).unwrap(),
+        facts
+    );
+    // Nothing is lost either where the queue moves into the file.
+    let mut table = Config::default();
+    table.queue_storage = QueueStorage::Table;
+    let engine = builder().config(table).open(&copy).unwrap();
+    assert_eq!(Facts::read(&engine).unwrap(), facts);
+    assert!(
+        bytes_of(folders[1].path())
+            .keys()
+            .all(|file| file.extension().is_some())
+    );
 }
 
 /// Each bit of a frame that holds an entry, one at a time.

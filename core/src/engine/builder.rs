@@ -295,7 +295,7 @@ impl EngineBuilder {
         let now = clock.map_or(Timestamp::UNIX_EPOCH, |clock| clock.now());
         let options = StoreOptions {
             writing: Writing::Lazy,
-            ..StoreOptions::from_config(&self.config, now)
+            ..store_options(&self.config, now)
         };
         let store = Store::open_existing(path.as_ref(), options)?;
         let left = store.write(crate::model::WriteClass::Essential, |tables| {
@@ -340,8 +340,7 @@ impl EngineBuilder {
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
         })?;
-        let mut options = StoreOptions::from_config(&self.config, injected.clock.now());
-        options.replay = Available::HERE.map(|here| (here, TimedEntry::replay as Replay));
+        let mut options = store_options(&self.config, injected.clock.now());
         if injected.log.is_some() {
             if volatile {
                 return Err(missing(
@@ -380,6 +379,13 @@ impl EngineBuilder {
         Ok(Engine {
             running: Arc::new(running),
         })
+    }
+}
+
+fn store_options(config: &Config, now: Timestamp) -> StoreOptions {
+    StoreOptions {
+        replay: Available::HERE.map(|here| (here, TimedEntry::replay as Replay)),
+        ..StoreOptions::from_config(config, now)
     }
 }
 

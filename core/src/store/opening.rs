@@ -45,8 +45,12 @@ pub(super) fn load(
 fn replay(database: &Database, options: StoreOptions, journal: &Journal) -> Result<()> {
     let position = meta::log_position(&Snapshot::open(database)?)?.unwrap_or_default();
     let mut lacking = journal.lacking(position.entries).peekable();
-    let Some((_, replay)) = options.replay.filter(|_| lacking.peek().is_some()) else {
+    if lacking.peek().is_none() {
         return Ok(());
+    }
+    let Some((_, replay)) = options.replay else {
+        let message = "what a crash left in the log beside the store cannot be applied here";
+        return Err(EngineError::new(ErrorKind::Internal, message));
     };
     let transaction = begin(database, options, false)?;
     let mut tables = Tables::new(&transaction);

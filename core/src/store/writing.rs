@@ -18,13 +18,21 @@ use crate::store::fleet::keys::KeyIndex;
 
 /// How a transaction is committed.
 #[derive(Debug, Clone, Copy)]
-struct Commit {
+pub(super) struct Commit {
     /// Whether it is synced, with all before it.
     durable: bool,
     /// How many entries of the journal it applies, or passes over.
     entries: usize,
     /// Whether it is made also if nothing was written.
     always: bool,
+}
+
+impl Commit {
+    pub(super) const DURABLE: Self = Self {
+        durable: true,
+        entries: 0,
+        always: false,
+    };
 }
 
 impl Store {
@@ -40,8 +48,7 @@ impl Store {
     ) -> Result<R, WriteFailure> {
         let commit = Commit {
             durable: !self.options.is_lazy(),
-            entries: 0,
-            always: false,
+            ..Commit::DURABLE
         };
         self.transact(class, commit, work)
     }
@@ -49,9 +56,8 @@ impl Store {
     /// Makes what was written without a sync durable.
     pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
         let commit = Commit {
-            durable: true,
-            entries: 0,
             always: true,
+            ..Commit::DURABLE
         };
         self.transact(WriteClass::Essential, commit, |_| Ok(()))
     }
@@ -91,7 +97,7 @@ impl Store {
         Err(failure)
     }
 
-    fn transact<R>(
+    pub(super) fn transact<R>(
         &self,
         class: WriteClass,
         commit: Commit,
@@ -131,12 +137,7 @@ impl Store {
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R> {
         let _one_at_a_time = lock(&self.writing);
-        let commit = Commit {
-            durable: true,
-            entries: 0,
-            always: false,
-        };
-        self.try_write(commit, work)
+        self.try_write(Commit::DURABLE, work)
     }
 
     /// Makes sure that a database is open and that its writes reach the medium.

@@ -18,6 +18,7 @@ use crate::store::telemetry::pending_block::{PendingBlock, each_whole, unfiled};
 use crate::store::telemetry::queue::{QueueIndex, Wanted, keep_damaged};
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::segments::{Available, LogMark, SegmentLog, SegmentPlace};
+use crate::store::writing::Commit;
 use crate::store::{Store, closed, meta};
 
 /// Batches go into one frame up to this length.
@@ -291,7 +292,8 @@ impl Store {
         } else {
             WriteClass::Filing
         };
-        let moved = self.write(class, |tables| {
+        // Also where the log of a fleet has other writes: the segments are removed now.
+        let moved = self.transact(class, Commit::DURABLE, |tables| {
             let queued = unfiled(tables, queued.clone())?;
             let damaged = each_whole(tables, &queued, |key, block| {
                 tables.put(Table::Queue, key, block)
