@@ -288,9 +288,10 @@ fn mutant_with_split_mutations_is_detected() {
 /// although it was still needed. The suite must detect them.
 #[test]
 fn mutant_with_a_position_apart_from_the_tables_is_detected() {
+    type Change = dyn Fn(&mut u64, &mut u64);
     let setup = setups(Queue::Folder).swap_remove(0);
     let recording = recorded(&setup);
-    let changed = |image: Contents, change: &dyn Fn(&mut u64, &mut u64)| {
+    let changed = |image: Contents, change: &Change| {
         rewritten(image, |transaction| {
             let mut meta = transaction.open_table(META).unwrap();
             let row = meta
@@ -329,7 +330,7 @@ fn mutant_with_a_position_apart_from_the_tables_is_detected() {
             continue;
         }
         images += 1;
-        let mutants: [&dyn Fn(&mut u64, &mut u64); 3] = [
+        let mutants: [&Change; 3] = [
             &|entries, _| *entries += 1,
             &|entries, from| (*entries, *from) = (entries.saturating_sub(1), 0),
             &|_, from| *from += 1 << 20,

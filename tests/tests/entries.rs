@@ -64,14 +64,15 @@ fn frames(disk: &Recorder) -> Vec<(u32, std::ops::Range<usize>)> {
     let mut made = Vec::new();
     let mut frames = Vec::new();
     for io in disk.log() {
-        match io {
-            Io::Make(number) => made.push(number),
-            Io::Write(file, offset, data) if file != FileId::STORE && data[0] != 0 => {
-                let start = usize::try_from(offset).unwrap();
-                let number = made[file.0 as usize - 1];
-                frames.push((number, start.max(HEADER)..start + data.len()));
-            }
-            _ => {}
+        if let Io::Make(number) = io {
+            made.push(number);
+        } else if let Io::Write(file, offset, data) = io
+            && file != FileId::STORE
+            && data[0] != 0
+        {
+            let start = usize::try_from(offset).unwrap();
+            let number = made[file.0 as usize - 1];
+            frames.push((number, start.max(HEADER)..start + data.len()));
         }
     }
     frames

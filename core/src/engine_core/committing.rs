@@ -34,7 +34,7 @@ impl Commits {
     pub(super) fn new(driver: CommitDriver, overlaps: bool) -> Self {
         let threads = match driver {
             CommitDriver::Thread => 1 + usize::from(overlaps),
-            _ => 0,
+            CommitDriver::Caller | CommitDriver::Host => 0,
         };
         Self {
             writer: Writer::new(threads, || Err(lost())),

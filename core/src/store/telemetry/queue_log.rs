@@ -56,7 +56,7 @@ pub(in crate::store) fn recover(
     }
     let mut entries = Ok(());
     // A log that was written before there were entries has no position.
-    let first = position.map_or(queue.next(), |position| position.from);
+    let first = position.map_or_else(|| queue.next(), |position| position.from);
     let mut found = Found::new(queue);
     let next = log.recover(mark, first, read_only, &mut |numbers, place, item| {
         let number = numbers.start;
@@ -114,7 +114,7 @@ pub(in crate::store) fn check(
 ) -> Result<()> {
     let mark = meta::log_mark(snapshot)?;
     let position = meta::log_position(snapshot)?;
-    let first = position.map_or(queue.next(), |position| position.from);
+    let first = position.map_or_else(|| queue.next(), |position| position.from);
     let mut found = Found::new(queue);
     log.map_or(Ok(()), |(_, log)| {
         log.check(mark, first, &mut |numbers, place, item| {
