@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use deskfleet::{
-    Action, ActionRequest, Config, Engine, EngineError, ErrorKind, ManualClock, NewKey,
-    QueueStorage, Scope, TelemetrySelection,
+    Action, ActionRequest, CommitDriver, Config, Engine, EngineError, ErrorKind, ManualClock,
+    NewKey, QueueStorage, Scope, TelemetrySelection,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, stats};
@@ -15,6 +17,7 @@ use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::recording::{Io, Recorder};
 use deskfleet_tests::disk::{Disk, Fault, Operation};
 use deskfleet_tests::files::{Contents, FileId, Files, Part, Queue};
+use deskfleet_tests::transport::block_on;
 
 /// The bytes of a header, with what fills its sector.
 const HEADER: usize = 512;
@@ -334,6 +337,75 @@ fn entry_that_cannot_be_applied_is_passed_over_or_applied_later() {
     }
     println!("{refused} refused, {doubtful} in doubt");
     assert!(refused > 0, "no write was refused");
+}
+
+/// An entry whose sync failed, which an older record keeps from being trimmed: a later write that has no entry decides that it never was.
+#[test]
+fn entry_in_doubt_does_not_come_back_after_a_later_write() {
+    for size in [1, 9000] {
+        let disk = Disk::crashing();
+        let engine = open(&disk).unwrap();
+        begin(&engine);
+        post(&engine, 2);
+        disk.fail_part(Part::Queue, Fault::Once(Operation::Sync, 0));
+        let doubtful = engine.put_workspace(desk("ws-1", "AVAILABLE", "first"));
+        disk.fail(Fault::None);
+        assert_eq!(doubtful.unwrap_err().kind(), ErrorKind::Indeterminate);
+        let long = (0..size).map(|number| {
+            let mut desk = desk(&format!("ws-{}", number + 1), "AVAILABLE", "second");
+            desk.computer_name = Some("x".repeat(200));
+            desk
+        });
+        engine.put_workspaces(long.collect()).unwrap();
+        let facts = Facts::read(&engine).unwrap();
+        for contents in [disk.contents(), disk.durable()] {
+            let engine = open(&Disk::holding(contents)).unwrap();
+            assert_eq!(Facts::read(&engine).unwrap(), facts, "{size}");
+            let found = engine.workspace("ws-1").unwrap().unwrap().workspace;
+            assert_eq!(found.username.as_deref(), Some("second"));
+        }
+    }
+}
+
+/// A record that is refused for want of space is not acknowledged with the write that shares its batch.
+#[test]
+fn refused_record_is_refused_also_beside_a_write() {
+    let disk = Disk::default();
+    let free = Arc::new(AtomicU64::new(u64::MAX));
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Host;
+    let least = config.limits.free_bytes_min;
+    let builder = Engine::builder()
+        .clock(ManualClock::new(NOW.parse().unwrap()))
+        .seed(5)
+        .free_space({
+            let free = Arc::clone(&free);
+            move || Some(free.load(Ordering::SeqCst))
+        });
+    let engine = Queue::Folder.open(builder, &config, &disk).unwrap();
+    begin(&engine);
+    free.store(least * 3 / 4, Ordering::SeqCst);
+    let posted = engine.record_async(stats("ws-0", "jdoe", 2, NOW)).unwrap();
+    let put = engine.act_async(ActionRequest::new(Action::Reboot, "ws-0"));
+    engine.commit_pending();
+    assert_eq!(block_on(posted).unwrap_err().kind(), ErrorKind::LowDisk);
+    block_on(put).unwrap();
+    assert_eq!(engine.queue_count(), 0);
+}
+
+/// A store that only changes its inventory uses its segments again.
+#[test]
+fn segments_of_entries_alone_are_used_again() {
+    let disk = Disk::default();
+    let engine = open(&disk).unwrap();
+    for number in 0..400 {
+        engine
+            .put_workspace(desk(&format!("ws-{number}"), "AVAILABLE", "asmith"))
+            .unwrap();
+        engine.maintain().unwrap();
+        let segments = disk.contents().queue.map_or(0, |queue| queue.len());
+        assert!(segments < 14, "{segments} after {number}");
+    }
 }
 
 /// Removing telemetry is in the log, and what it removes is filed before: both in the same order after a crash.

@@ -1,5 +1,7 @@
 //! Writing through the log of the store: telemetry is acknowledged once it is in the log, any other write once it is applied as well.
 
+use std::task::Waker;
+
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::WriteClass;
@@ -90,10 +92,12 @@ impl EngineCore {
         };
         // The lock comes before the lead is given up: entries are applied in their order.
         let turn = lock(&self.applying);
-        batch.release();
+        let wakers = batch.release();
         let places = writes.places.clone();
         let written = self.apply(writes, appended);
         drop(turn);
+        // Without the lock: a waker may poll, and thereby lead.
+        wakers.into_iter().for_each(Waker::wake);
         match written {
             Ok(outcomes) => {
                 batch.resolve(places.into_iter().zip(outcomes));
@@ -143,9 +147,14 @@ impl EngineCore {
                 apply_all(judged, tables, &self.config, at)
             }),
             Some(Err(error)) if error.kind() == ErrorKind::Indeterminate => Err(error.into()),
-            _ => self
-                .store
-                .write(class, |tables| apply_all(judged, tables, &self.config, at)),
+            _ => {
+                let written = self
+                    .store
+                    .write_beside_log(class, |tables| apply_all(judged, tables, &self.config, at));
+                // Also for a host that never calls for upkeep.
+                self.store.recycle_segments(false);
+                written
+            }
         }
     }
 

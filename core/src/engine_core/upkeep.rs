@@ -256,6 +256,8 @@ impl EngineCore {
             }
             done => done,
         };
+        // Whatever fails later: entries of the log would have to be applied again.
+        let synced = self.sync_entries();
         unless_refused(self.settle_due(go_on))?;
         let advanced = self.advance_batches(go_on);
         // A failure of these does not stop the other steps.
@@ -266,15 +268,22 @@ impl EngineCore {
         if go_on() {
             self.sweep_when_due(go_on)?;
         }
-        if self.store.unsynced_bytes() > 0 {
-            self.store.sync().map_err(|failure| failure.error)?;
-        }
         if self.is_short_of_space() {
             self.store.recycle_segments(true);
         } else if self.has_space_for_segments() && !self.store.is_read_only() {
             unless_refused(self.store.make_segments_ready())?;
         }
-        filed.and(advanced).and(refused)
+        synced.and(filed).and(advanced).and(refused)
+    }
+
+    /// Makes durable what is only in the log, and gives its segments back.
+    fn sync_entries(&self) -> Result<()> {
+        if self.store.unsynced_bytes() == 0 {
+            return Ok(());
+        }
+        let synced = self.store.sync();
+        self.store.recycle_segments(self.is_short_of_space());
+        synced.map_err(|failure| failure.error)
     }
 
     /// Ends due actions.

@@ -53,6 +53,8 @@ pub(super) struct Journal {
     applied: usize,
     /// The bytes of the entries.
     bytes: usize,
+    /// Whether an entry after these may be in the log although its sync failed.
+    doubtful: bool,
 }
 
 impl Journal {
@@ -98,16 +100,31 @@ impl Journal {
         Ok(())
     }
 
-    /// How many entries a transaction applies or passes over that applies the one at `place`: those before it whose commit panicked were
-    /// never acknowledged.
+    /// How many entries through the one at `place` are not applied.
     pub(super) fn through(&self, place: u64) -> usize {
         let applied = self.before + self.applied as u64;
         usize::try_from((place + 1).saturating_sub(applied)).unwrap_or(usize::MAX)
     }
 
+    /// How many entries a durable write passes over that has none: those that are not applied, as their commit panicked, and a doubtful
+    /// one. None of them was acknowledged.
+    pub(super) fn unsettled(&self) -> usize {
+        self.entries.len() - self.applied + usize::from(self.doubtful)
+    }
+
+    /// Records whether the entry that was appended last is in doubt. The next that is appended makes it void.
+    pub(super) fn set_doubtful(&mut self, doubtful: bool) {
+        self.doubtful = doubtful;
+    }
+
     /// Records that the next `count` entries are applied, or passed over.
     pub(super) fn applied(&mut self, count: usize) {
-        self.applied = (self.applied + count).min(self.entries.len());
+        let known = self.entries.len() - self.applied;
+        self.applied += count.min(known);
+        if count > known {
+            self.before += 1;
+            self.doubtful = false;
+        }
     }
 
     /// Records that all entries are, or are about to be.
@@ -191,6 +208,32 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(found.bytes(), 0);
+    }
+
+    #[test]
+    fn doubtful_entry_is_passed_over_by_a_durable_write_or_voided_by_the_next() {
+        let mut journal = Journal::new(3);
+        journal.push(10, vec![1]);
+        journal.set_doubtful(true);
+        assert_eq!(journal.unsettled(), 2);
+        let passed_over = journal.position(2, 20);
+        assert_eq!(
+            passed_over,
+            LogPosition {
+                entries: 5,
+                from: 20
+            }
+        );
+        journal.applied(2);
+        journal.made_durable();
+        assert_eq!(
+            (journal.unsettled(), journal.position(0, 20)),
+            (0, passed_over)
+        );
+        assert_eq!(journal.push(30, vec![2]), 5);
+        journal.set_doubtful(true);
+        journal.set_doubtful(false);
+        assert_eq!(journal.unsettled(), 1);
     }
 
     #[test]

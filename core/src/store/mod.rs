@@ -276,6 +276,12 @@ impl Store {
         self.reopened(&mut slot)?;
         let database = slot.as_mut().ok_or_else(closed)?;
         let pages = checking::pages(database)?;
+        if pages.is_some() {
+            // redb may have gone back to what is durable.
+            self.give_up(&mut slot);
+            self.reopened(&mut slot)?;
+        }
+        let database = slot.as_ref().ok_or_else(closed)?;
         let mut report = checking::values(database, self.log())?;
         report.problems.splice(..0, pages);
         let aside = self.damage_file.as_ref();

@@ -128,6 +128,8 @@ pub(crate) struct Batch<'w, M, O: Clone> {
     writer: &'w Writer<M, O>,
     slots: Vec<Option<Arc<Slot<O>>>>,
     released: bool,
+    /// Whether a thread of the engine's own has released it, which looks for no other batch until it is dropped.
+    is_away: bool,
 }
 
 impl<M, O: Clone> Batch<'_, M, O> {
@@ -140,17 +142,22 @@ impl<M, O: Clone> Batch<'_, M, O> {
         }
     }
 
-    /// Lets another caller lead, while this one goes on with what is not resolved yet.
-    pub(crate) fn release(&mut self) {
-        if !std::mem::replace(&mut self.released, true) {
-            let mut waiting = lock(&self.writer.waiting);
-            waiting.leading = false;
-            if self.writer.own_threads.has_this() {
-                waiting.looking = waiting.looking.saturating_sub(1);
-                return self.writer.tell_thread(waiting);
-            }
-            self.writer.ask_to_lead(waiting);
+    /// Lets another caller lead, while this one goes on with what is not resolved yet. Returns the wakers of futures that could lead, to
+    /// be woken without a lock.
+    #[must_use]
+    pub(crate) fn release(&mut self) -> Vec<Waker> {
+        if std::mem::replace(&mut self.released, true) {
+            return Vec::new();
         }
+        let mut waiting = lock(&self.writer.waiting);
+        waiting.leading = false;
+        if waiting.has_threads && self.writer.own_threads.has_this() {
+            self.is_away = waiting.looking > 0;
+            waiting.looking = waiting.looking.saturating_sub(1);
+            self.writer.tell_thread(waiting);
+            return Vec::new();
+        }
+        self.writer.ask_to_lead(waiting)
     }
 }
 
@@ -160,14 +167,13 @@ impl<M, O: Clone> Drop for Batch<'_, M, O> {
             slot.resolve((self.writer.lost)());
         }
         let mut waiting = lock(&self.writer.waiting);
+        waiting.looking += usize::from(self.is_away);
         if self.released {
-            if waiting.has_threads && self.writer.own_threads.has_this() {
-                waiting.looking += 1;
-            }
             return;
         }
         waiting.leading = false;
-        self.writer.ask_to_lead(waiting);
+        let wakers = self.writer.ask_to_lead(waiting);
+        wakers.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -232,6 +238,7 @@ impl<M, O: Clone> Writer<M, O> {
             writer: self,
             slots,
             released: false,
+            is_away: false,
         };
         Some((submissions, batch))
     }
@@ -315,7 +322,8 @@ impl<M, O: Clone> Writer<M, O> {
             let mut waiting = lock(&self.waiting);
             waiting.out += 1;
             self.callers_lead.store(true, Ordering::Release);
-            self.wake_all(waiting);
+            let wakers = self.look_again(waiting);
+            wakers.into_iter().for_each(Waker::wake);
         }
     }
 
@@ -329,37 +337,36 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// If submissions are pending and no thread leads, asks their waiters to lead.
-    fn ask_to_lead(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
+    /// If submissions are pending and no thread leads, asks their waiters to lead. Returns the wakers to be woken for that.
+    fn ask_to_lead(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) -> Vec<Waker> {
         if waiting.leading || waiting.batch.is_empty() {
-            return;
+            return Vec::new();
         }
         if waiting.has_threads {
             // After a caller has led, any waiter may be the one that can lead next.
             if !self.own_threads.has_this() {
-                return self.wake_all(waiting);
+                return self.look_again(waiting);
             }
-            return self.tell_thread(waiting);
+            self.tell_thread(waiting);
+            return Vec::new();
         }
         // A blocking thread certainly leads. A future may have been abandoned by its task, so all futures are woken.
         let slots = || waiting.batch.iter().map(|(_, slot)| slot);
         if slots().any(|slot| slot.ask_thread()) {
-            return;
+            return Vec::new();
         }
-        let wakers: Vec<_> = slots().flat_map(|slot| slot.wakers()).collect();
-        drop(waiting);
-        wakers.into_iter().for_each(Waker::wake);
+        slots().flat_map(|slot| slot.wakers()).collect()
     }
 
-    /// Wakes all waiters of pending submissions, so that they check again whether they may lead.
-    fn wake_all(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
+    /// Lets all waiters of pending submissions check again whether they may lead. Returns the wakers of the futures among them.
+    fn look_again(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for (_, slot) in &waiting.batch {
             slot.look_again();
             wakers.extend(slot.wakers());
         }
         self.tell_thread(waiting);
-        wakers.into_iter().for_each(Waker::wake);
+        wakers
     }
 
     /// Lets the thread end once nothing is pending; from then on callers lead.
@@ -381,7 +388,8 @@ impl<M, O: Clone> Writer<M, O> {
         waiting.closed = true;
         waiting.has_threads = false;
         self.arrived.notify_all();
-        self.ask_to_lead(waiting);
+        let wakers = self.ask_to_lead(waiting);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Whether this thread may lead. The engine's own threads come here too, when their observer writes.

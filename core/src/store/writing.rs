@@ -70,22 +70,37 @@ impl Store {
         class: WriteClass,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
-        let entries = lock(&self.journal).through(place);
-        let commit = |durable| Commit {
-            durable,
-            entries,
-            always: true,
+        let through = || lock(&self.journal).through(place);
+        let pass_over = |entries| {
+            let commit = Commit {
+                entries,
+                always: true,
+                ..Commit::DURABLE
+            };
+            self.transact(WriteClass::Essential, commit, |_| Ok(()))
         };
         let applied = catch_unwind(AssertUnwindSafe(|| {
-            self.transact(class, commit(false), work)
+            // Earlier entries whose commit panicked were never acknowledged. Durably, because this one is applied to tables without them.
+            if let earlier @ 1.. = through().saturating_sub(1) {
+                pass_over(earlier)?;
+            }
+            let commit = Commit {
+                durable: false,
+                entries: 1,
+                always: true,
+            };
+            self.transact(class, commit, work)
         }));
         if let Ok(Ok(applied)) = applied {
             return Ok(applied);
         }
-        let passed_over = self.transact(WriteClass::Essential, commit(true), |_| Ok(()));
+        let passed_over = pass_over(through());
         if passed_over.is_err() {
+            // No transaction is under way meanwhile, which would not have it and forget it.
+            let mut slot = self.database_mut();
+            let entries = through();
             lock(&self.journal).applied(entries);
-            self.give_up(&mut self.database_mut());
+            self.give_up(&mut slot);
         }
         let mut failure = match applied {
             Ok(applied) => applied.err().unwrap_or_else(|| closed().into()),
@@ -95,6 +110,22 @@ impl Store {
             failure.error = indeterminate(failure.error);
         }
         Err(failure)
+    }
+
+    /// Runs `work` in one durable transaction, and passes over what the log may have that was never acknowledged. Only the caller applies
+    /// entries.
+    pub(crate) fn write_beside_log<R>(
+        &self,
+        class: WriteClass,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R, WriteFailure> {
+        let entries = lock(&self.journal).unsettled();
+        let commit = Commit {
+            entries,
+            always: entries > 0,
+            ..Commit::DURABLE
+        };
+        self.transact(class, commit, work)
     }
 
     pub(super) fn transact<R>(
@@ -137,7 +168,11 @@ impl Store {
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R> {
         let _one_at_a_time = lock(&self.writing);
-        self.try_write(Commit::DURABLE, work)
+        let commit = Commit {
+            durable: false,
+            ..Commit::DURABLE
+        };
+        self.try_write(commit, work)
     }
 
     /// Makes sure that a database is open and that its writes reach the medium.
@@ -171,6 +206,10 @@ impl Store {
     ) -> Result<R> {
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
+        if !self.options.is_read_only() && self.medium.is_gated() {
+            // A reader has opened the file again since the gate was opened.
+            self.medium.open_gate()?;
+        }
         let transaction = begin(database, self.options, commit.durable)?;
         let (result, effects, fleet_written, needed) = {
             let mut tables = Tables::new(&transaction);

@@ -161,9 +161,11 @@ impl Store {
         let bytes = |blocks: &[Block]| blocks.iter().map(|(block, _)| block.len()).sum::<usize>();
         let mut logged = None;
         while entry.is_some() || batches.peek().is_some() {
-            let mut blocks = batches.next().unwrap_or_default();
+            let first = batches.next();
+            let mut count = usize::from(first.is_some());
+            let mut blocks = first.unwrap_or_default();
             let entry_bytes = entry.as_ref().map_or(0, Vec::len);
-            let (mut count, mut length) = (1, entry_bytes + bytes(&blocks));
+            let mut length = entry_bytes + bytes(&blocks);
             while let Some(more) = batches.next_if(|more| length + bytes(more) <= FRAME_BYTES) {
                 count += 1;
                 length += bytes(&more);
@@ -205,6 +207,8 @@ impl Store {
         let has_control = usize::from(control.is_some());
         self.change_queue(|index| match appended {
             Ok(places) => {
+                // What failed before is void from now on.
+                lock(&self.journal).set_doubtful(false);
                 let places = places.into_iter().skip(has_control);
                 let contents = blocks.into_iter().map(|(_, contents)| contents);
                 index.publish_appended(first + has_control as u64, places.zip(contents));
@@ -214,6 +218,9 @@ impl Store {
             }
             Err(error) => {
                 index.skip_to(behind);
+                if entry.is_some() && error.kind() == ErrorKind::Indeterminate {
+                    lock(&self.journal).set_doubtful(true);
+                }
                 Err(error)
             }
         })

@@ -333,7 +333,7 @@ fn released_batch_is_resolved_while_the_other_thread_leads_the_next() {
                 let is_first = mutations.contains(&1);
                 led.send(thread::current().id()).unwrap();
                 if is_first {
-                    batch.release();
+                    assert!(batch.release().is_empty());
                     // The other thread leads the next batch meanwhile, though this one ends after it.
                     let next = writer.submit(2);
                     while next.outcome().is_none() {

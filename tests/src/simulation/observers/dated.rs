@@ -11,6 +11,8 @@ use super::records::{key, seen};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
+/// A record that is further ahead of the clock is filed at its receipt.
+const AHEAD_SECONDS: i64 = 300;
 /// A record with a correct time is at most this many days old when it is sent.
 const RECENT_DAYS: i64 = 5;
 /// A clock that is wrong for this long, since it was right and upkeep was done, is an episode: too short for retention
@@ -29,7 +31,7 @@ struct Dated {
 }
 
 /// A record with a correct time is filed once, under its own day, however often it is sent while the clock is wrong for
-/// less than a day. It is kept for its days, less a day for each hour that the clock was ahead.
+/// less than a day, unless the clock makes the record one of the future. It is kept for its days, less a day for each hour that the clock was ahead.
 #[derive(Debug, Default)]
 pub struct RightTimes {
     records: BTreeMap<Mark, Dated>,
@@ -39,6 +41,8 @@ pub struct RightTimes {
     clock: Option<(Timestamp, Timestamp)>,
     /// When the clock was last right and a sweep was done, in correct time.
     trusted: Option<Timestamp>,
+    /// The time of the last sweep.
+    swept: Option<Timestamp>,
     /// Days by which retention may be ahead since then.
     lead_days: i64,
     /// Seconds by which the clock was ahead for a part of an hour.
@@ -73,6 +77,7 @@ impl RightTimes {
     }
 
     fn swept(&mut self, swept: Timestamp) {
+        self.swept = Some(swept);
         let Some((shown, right)) = self.clock else {
             return;
         };
@@ -87,7 +92,13 @@ impl RightTimes {
         let trusted = self.trusted.map(|at| at.plus_seconds(EPISODE_SECONDS));
         let is_episode = trusted.is_some_and(|end| right <= end);
         let oldest = right.plus_seconds(-RECENT_DAYS * DAY);
-        let is_right = |sent: Timestamp| sent <= right && sent >= oldest;
+        // By a clock that is behind, which nothing reveals, the record is of the future.
+        let is_behind = |shown: Timestamp| self.swept.is_some_and(|swept| shown < swept);
+        let newest = self.clock.map_or(right, |(shown, _)| match shown {
+            shown if is_behind(shown) => right,
+            shown => right.min(shown.plus_seconds(AHEAD_SECONDS)),
+        });
+        let is_right = |sent: Timestamp| sent <= newest && sent >= oldest;
         let marks = marks.iter().map(|mark| {
             let stands = is_episode && mark.sent.is_some_and(is_right);
             (key(mark), stands)
