@@ -87,7 +87,7 @@ fn simulation_of_one_seed_repeats_to_the_byte() {
 }
 
 /// Seeds tried until one shows the mutant.
-const SEEDS_PER_MUTANT: u64 = 60;
+const SEEDS_PER_MUTANT: u64 = 300;
 
 /// Each mutant changes the facts of a good run: its observer must report its promise as broken.
 #[test]

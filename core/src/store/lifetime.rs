@@ -124,11 +124,11 @@ impl Store {
             let stored = queue.records();
             let proven = log.as_ref().map(SegmentLog::with_proof);
             let recover = || queue_log::recover(&database, proven, read_only, &mut queue);
-            let journal = caught(recover)?;
+            let mut journal = caught(recover)?;
             if !read_only && !options.is_lazy() {
                 cluster::refuse(&Snapshot::open(&database)?)?;
             }
-            let loaded = opening::load(&database, options, &journal, &KeyIndex::default())?;
+            let loaded = opening::load(&database, options, &mut journal, &KeyIndex::default())?;
             if !read_only {
                 medium.open_gate()?;
             }

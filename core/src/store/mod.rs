@@ -208,8 +208,8 @@ impl Store {
             let (database, _) = opening::database(&self.medium, options)?;
             let reload = |queue: &mut QueueIndex| queue.reload(&Snapshot::open(&database)?);
             caught(|| self.change_queue(reload))?;
-            let journal = lock(&self.journal);
-            let loaded = opening::load(&database, options, &journal, &read(&self.keys))?;
+            let mut journal = lock(&self.journal);
+            let loaded = opening::load(&database, options, &mut journal, &read(&self.keys))?;
             drop(journal);
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
             lock(&self.seen).forget();

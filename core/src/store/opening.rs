@@ -29,7 +29,7 @@ pub(super) struct Loaded {
 pub(super) fn load(
     database: &Database,
     options: StoreOptions,
-    journal: &Journal,
+    journal: &mut Journal,
     old_keys: &KeyIndex,
 ) -> Result<Loaded> {
     caught(|| {
@@ -42,8 +42,9 @@ pub(super) fn load(
     })
 }
 
-fn replay(database: &Database, options: StoreOptions, journal: &Journal) -> Result<()> {
+fn replay(database: &Database, options: StoreOptions, journal: &mut Journal) -> Result<()> {
     let position = meta::log_position(&Snapshot::open(database)?)?.unwrap_or_default();
+    journal.align(position.entries);
     let mut lacking = journal.lacking(position.entries).peekable();
     if lacking.peek().is_none() {
         return Ok(());
