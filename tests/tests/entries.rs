@@ -170,6 +170,18 @@ fn first_write_and_long_ones_have_no_entry() {
     assert_eq!(Facts::read(&cut).unwrap(), facts);
 }
 
+/// Writes what a disk holds into files.
+fn stored(contents: &Contents, path: &Path) {
+    fs::write(path, &contents.store).unwrap();
+    let mut queue = path.as_os_str().to_owned();
+    queue.push("-queue");
+    let queue = PathBuf::from(queue);
+    fs::create_dir(&queue).unwrap();
+    for (number, bytes) in contents.queue.iter().flatten() {
+        fs::write(queue.join(format!("{number:06}.segment")), bytes).unwrap();
+    }
+}
+
 /// Copies a store that is open, as a crash leaves it.
 fn copied(path: &Path, to: &Path) {
     let queue = |path: &Path| {
@@ -278,6 +290,17 @@ fn damaged_entry_is_refused_unless_the_file_has_it() {
         }
     }
     assert!(refused > 250, "{refused} of {tried}");
+    let mut damaged = contents;
+    let (file, bytes) = &written[0];
+    damaged.queue.as_mut().unwrap().get_mut(file).unwrap()[bytes.start + 40] ^= 1;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fleet.redb");
+    stored(&damaged, &path);
+    let problems = Engine::check_file(&path).unwrap().problems;
+    assert!(
+        problems.len() == 1 && problems[0].contains("acknowledged are missing"),
+        "{problems:?}"
+    );
     // Once the file has them, no damage of these frames matters.
     engine.maintain().unwrap();
     let synced = disk.contents();

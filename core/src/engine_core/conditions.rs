@@ -24,6 +24,8 @@ const UNREADABLE: &str = "StorageUnavailable";
 const UNREADABLE_TEXT: &str = "The store cannot be read: the log says why.";
 const DISPLACED: &str = "The files of the store were removed, replaced or changed by another program, and writes are refused: the log says which. \
     Put a file that was moved away back while the server runs, but stop the server to restore a backup.";
+const FOLDER_DISPLACED: &str = "The folder of the queue, or a segment in it, was removed or renamed: telemetry is refused, everything else goes on. Put it \
+    back, or stop the server, which saves what is queued, and start it again.";
 const CORRUPTED: &str = "A part of the store is damaged, the rest is served: the line DAMAGED of the log says which. Where it names a file with telemetry that was \
     set aside, move that file away: no restart is needed. For other damage stop the server, run `deskfleet check`, and do what it says.";
 const NOT_FILED: &str =
@@ -97,9 +99,10 @@ impl EngineCore {
     /// Reports everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has the code and
     /// the text of its condition, which names no path, and its error, which may. Reads no workspace.
     fn each_unready(&self, found: &mut dyn FnMut(&str, &str, EngineError)) {
-        let placed = self.store.check_place(true);
-        if let Err(error) = placed.and_then(|()| self.store.check_folder()) {
+        if let Err(error) = self.store.check_place(true) {
             found("FileDisplaced", DISPLACED, error);
+        } else if let Err(error) = self.store.check_folder() {
+            found("FileDisplaced", FOLDER_DISPLACED, error);
         }
         if let Some(refused) = self.refused_for_space() {
             let error = EngineError::new(ErrorKind::LowDisk, refused.clone());

@@ -88,7 +88,8 @@ impl Journal {
         if control.before > self.count() {
             let message = format!(
                 "writes that were acknowledged are missing in the queue beside the store: one of its segments is damaged before item \
-                 {number}; restore a backup"
+                 {number}; restore a backup, or make an empty folder in the place of that of the queue to go on without the changes of the \
+                 last second and the telemetry that was not filed"
             );
             return Err(EngineError::new(ErrorKind::Corrupted, message));
         }

@@ -33,7 +33,7 @@ pub(crate) fn run(copy: &Path, configuration: &Configuration) -> Result<(), Fail
     if queue.exists() {
         let (copy, queue) = (copy.display(), queue.display());
         return Err(Failure(format!(
-            "{copy} is no copy but a store that was not closed: a part of its telemetry is in {queue}. Make a copy of it first:\n  \
+            "{copy} is no copy but a store that was not closed: a part of it is in {queue}. Make a copy of it first:\n  \
              deskfleet backup NEW --data {copy}"
         )));
     }

@@ -115,8 +115,8 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
 fn recovered(records: u64) -> String {
     let records = counted(records, "telemetry record");
     format!(
-        "the store was not closed before, as after a crash; all that was acknowledged is there: its checksums are right, and {records} \
-         that had not been filed were taken over"
+        "the store was not closed before, as after a crash; its checksums are right, and the log beside it was taken over, with {records} \
+         not filed yet"
     )
 }
 

@@ -42,7 +42,7 @@ pub(in crate::store) fn recover(
     let snapshot = Snapshot::open(database)?;
     let mark = meta::log_mark(&snapshot)?;
     let position = meta::log_position(&snapshot)?;
-    let mut journal = Journal::new(position.map_or(0, |position| position.entries));
+    let journal = Journal::new(position.map_or(0, |position| position.entries));
     let Some((_, log)) = log else {
         if mark.is_some_and(|mark| mark.live) {
             let message = "a part of the queue is in segments beside the store: open the store by its path, or with \
@@ -54,55 +54,56 @@ pub(in crate::store) fn recover(
     if let Some(mark) = mark.filter(|mark| !mark.live && !read_only) {
         log.remove_ended(mark)?;
     }
-    let mut entries = Ok(());
     // A log that was written before there were entries has no position.
     let first = position.map_or_else(|| queue.next(), |position| position.from);
-    let mut found = Found::new(queue);
+    let mut found = Found::new(queue, journal);
     let next = log.recover(mark, first, read_only, &mut |numbers, place, item| {
-        let number = numbers.start;
-        if let Some(control) = found.add(numbers, place, item)
-            && entries.is_ok()
-        {
-            entries = journal.recover(number, &control);
-        }
+        found.add(numbers, place, item);
     })?;
-    entries?;
+    let mut journal = found.journal()?;
     journal.all_applied();
     queue.skip_to(next);
     Ok(journal)
 }
 
-/// Adds what is found in the segments to the queue.
+/// What is found in the segments: blocks go into the queue, entries into the journal.
 struct Found<'q> {
     queue: &'q mut QueueIndex,
     /// Earlier blocks are filed, or in the table.
     first: u64,
     rows: Rows,
+    journal: Journal,
+    /// Why entries are missing, if some are.
+    missing: Option<EngineError>,
 }
 
 impl<'q> Found<'q> {
-    fn new(queue: &'q mut QueueIndex) -> Self {
+    fn new(queue: &'q mut QueueIndex, journal: Journal) -> Self {
         Self {
             first: queue.next(),
             queue,
             rows: Rows::default(),
+            journal,
+            missing: None,
         }
     }
 
-    /// Adds a block, or damaged bytes in place of these items; returns anything else.
-    fn add<'b>(
-        &mut self,
-        numbers: Range<u64>,
-        place: SegmentPlace,
-        item: &'b [u8],
-    ) -> Option<Control<'b>> {
-        let control = Control::read(item);
+    /// Adds an item, or damaged bytes in place of these.
+    fn add(&mut self, numbers: Range<u64>, place: SegmentPlace, item: &[u8]) {
+        if let Some(control) = Control::read(item) {
+            let recovered = self.journal.recover(numbers.start, &control);
+            self.missing = self.missing.take().or_else(|| recovered.err());
+            return;
+        }
         let number = numbers.start.max(self.first);
-        if control.is_none() && number < numbers.end {
+        if number < numbers.end {
             self.queue
                 .add_recovered(number, place, item, &mut self.rows);
         }
-        control
+    }
+
+    fn journal(self) -> Result<Journal> {
+        self.missing.map_or(Ok(self.journal), Err)
     }
 }
 
@@ -115,12 +116,14 @@ pub(in crate::store) fn check(
     let mark = meta::log_mark(snapshot)?;
     let position = meta::log_position(snapshot)?;
     let first = position.map_or_else(|| queue.next(), |position| position.from);
-    let mut found = Found::new(queue);
+    let journal = Journal::new(position.map_or(0, |position| position.entries));
+    let mut found = Found::new(queue, journal);
     log.map_or(Ok(()), |(_, log)| {
         log.check(mark, first, &mut |numbers, place, item| {
-            let _ = found.add(numbers, place, item);
+            found.add(numbers, place, item);
         })
-    })
+    })?;
+    found.journal().map(drop)
 }
 
 impl Store {
