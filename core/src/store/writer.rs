@@ -23,8 +23,8 @@ pub(crate) use ticket::this_thread;
 #[derive(Debug)]
 pub(crate) struct Writer<M, O> {
     waiting: Mutex<PendingBatch<M, O>>,
-    /// Wakes a thread of the engine's own.
-    arrived: Condvar,
+    /// Wakes each of the engine's own threads.
+    arrived: [Condvar; 2],
     /// Whether callers may lead beside the engine's own threads. It is set with `waiting` locked.
     callers_lead: AtomicBool,
     own_threads: OwnThreads,
@@ -42,10 +42,10 @@ struct PendingBatch<M, O> {
     has_threads: bool,
     /// Those that will look for a batch by themselves: notifying one takes a system call, which a busy thread does not need.
     looking: usize,
-    /// Those that wait for a notification.
-    idle: usize,
-    /// Notifications that no thread has taken yet.
-    notified: usize,
+    /// Those that wait for a notification. The last of them is notified, whose caches are warm.
+    idle: Vec<usize>,
+    /// Whether each was notified and has not noticed it yet.
+    notified: [bool; 2],
     /// The engine's own threads that wait for a caller: while there are some, callers lead too.
     out: usize,
     closed: bool,
@@ -76,15 +76,17 @@ impl Default for OwnThreads {
 }
 
 impl OwnThreads {
-    /// Adds this thread, once.
-    fn add(&self) {
-        if self.has_this() {
-            return;
-        }
+    /// Adds this thread, once; returns its place, unless there are two others.
+    fn add(&self) -> Option<usize> {
         let (order, this) = (Ordering::Relaxed, this_thread());
-        let add = |number: &AtomicUsize| number.compare_exchange(NO_THREAD, this, order, order);
-        // The first free slot takes it.
-        let _ = self.0.iter().find(|place| add(&place.number).is_ok());
+        let known = |place: &OwnThread| place.number.load(order) == this;
+        // Else the first free place takes it.
+        let add = |place: &OwnThread| {
+            let added = place.number.compare_exchange(NO_THREAD, this, order, order);
+            added.is_ok()
+        };
+        let places = || self.0.iter();
+        places().position(known).or_else(|| places().position(add))
     }
 
     fn this(&self) -> Option<&OwnThread> {
@@ -187,12 +189,12 @@ impl<M, O: Clone> Writer<M, O> {
                 leading: false,
                 has_threads: threads > 0,
                 looking: threads,
-                idle: 0,
-                notified: 0,
+                idle: Vec::new(),
+                notified: [false; 2],
                 out: 0,
                 closed: false,
             }),
-            arrived: Condvar::new(),
+            arrived: [const { Condvar::new() }; 2],
             callers_lead: AtomicBool::new(threads == 0),
             own_threads: OwnThreads::default(),
             lost,
@@ -210,12 +212,17 @@ impl<M, O: Clone> Writer<M, O> {
 
     /// Notifies a thread of the engine's own of the pending batch, unless one looks for it by itself.
     fn tell_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
-        if !waiting.batch.is_empty() && waiting.looking == 0 && waiting.idle > 0 {
-            waiting.idle -= 1;
+        if waiting.batch.is_empty() || waiting.looking > 0 {
+            return;
+        }
+        if let Some(place) = waiting.idle.pop()
+            && let Some(notified) = waiting.notified.get_mut(place)
+            && let Some(arrived) = self.arrived.get(place)
+        {
+            *notified = true;
             waiting.looking += 1;
-            waiting.notified += 1;
             drop(waiting);
-            self.arrived.notify_one();
+            arrived.notify_one();
         }
     }
 
@@ -246,7 +253,8 @@ impl<M, O: Clone> Writer<M, O> {
     /// Waits for the next batch, for the engine's own thread; `None` once [`Self::close`] was called and nothing is pending. It calls
     /// `give_way` where a batch has gathered already: clients that were just answered send their next records meanwhile, and share its sync.
     pub(crate) fn lead_next(&self, give_way: fn()) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        self.own_threads.add();
+        let place = self.own_threads.add()?;
+        let arrived = self.arrived.get(place)?;
         let has_gathered = !lock(&self.waiting).batch.is_empty();
         if has_gathered {
             give_way();
@@ -262,11 +270,13 @@ impl<M, O: Clone> Writer<M, O> {
             // A caller that leads notifies a thread at its end.
             if waiting.batch.is_empty() || waiting.leading {
                 waiting.looking = waiting.looking.saturating_sub(1);
-                waiting.idle += 1;
-                while waiting.notified == 0 && !waiting.closed {
-                    waiting = wait(&self.arrived, waiting);
+                waiting.idle.push(place);
+                let mut is_notified = false;
+                while !is_notified && !waiting.closed {
+                    waiting = wait(arrived, waiting);
+                    let notified = waiting.notified.get_mut(place);
+                    is_notified = notified.is_some_and(std::mem::take);
                 }
-                waiting.notified = waiting.notified.saturating_sub(1);
             }
         }
     }
@@ -387,7 +397,7 @@ impl<M, O: Clone> Writer<M, O> {
         self.callers_lead.store(true, Ordering::Release);
         waiting.closed = true;
         waiting.has_threads = false;
-        self.arrived.notify_all();
+        self.arrived.iter().for_each(Condvar::notify_all);
         let wakers = self.ask_to_lead(waiting);
         wakers.into_iter().for_each(Waker::wake);
     }
