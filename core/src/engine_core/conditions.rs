@@ -170,10 +170,12 @@ impl EngineCore {
             add("QueueLong", QUEUE_LONG);
         }
         if let Some(swept) = self.swept() {
-            let behind = now.ticks().saturating_sub(swept.ticks()) / TICKS_PER_SECOND;
-            if behind > RETENTION_BEHIND_SECONDS {
+            let behind =
+                |now: Timestamp| now.ticks().saturating_sub(swept.ticks()) / TICKS_PER_SECOND;
+            // The sweep may be later than `now`, where the clock was set ahead meanwhile.
+            if behind(now) > RETENTION_BEHIND_SECONDS {
                 add("RetentionBehind", NOT_REMOVED);
-            } else if behind < -CLOCK_TOLERANCE_SECONDS {
+            } else if behind(self.now().max(now)) < -CLOCK_TOLERANCE_SECONDS {
                 add("ClockBehind", CLOCK_BEHIND);
             }
         }
