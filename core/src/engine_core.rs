@@ -118,7 +118,9 @@ impl EngineCore {
             }
             None => None,
         };
-        store.keep_log_settings(&shared_settings(&config))?;
+        if store.has_log().is_some() {
+            store.keep_log_settings(&shared_settings(&config))?;
+        }
         let mut seed = [0; 8];
         if !(injected.fill_random)(&mut seed) {
             return Err(no_random());

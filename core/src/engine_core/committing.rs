@@ -6,6 +6,8 @@ use std::task::{Poll, Waker};
 
 use crate::config::CommitDriver;
 use crate::error::Result;
+use crate::locks::lock;
+use crate::model::WriteClass;
 use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::Event;
 use crate::store::disk::file_of_process::OwnProcess;
@@ -15,6 +17,7 @@ use crate::store::{WriteFailure, panic_text};
 use crate::timestamp::Timestamp;
 
 use super::intake::Intake;
+use super::pending::Output;
 use super::write::{Arriving, Claim, Submission, Write, apply_all};
 use super::{EngineCore, lost};
 
@@ -234,19 +237,45 @@ impl EngineCore {
         }
     }
 
+    /// Whether writes go into a log beside the tables.
+    pub(super) fn logs(&self) -> bool {
+        self.is_node() || self.store.has_log().is_some()
+    }
+
     /// Applies a mutation that no log has, in a durable transaction of its own. It waits for no other write.
     pub(super) fn run_apart<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
+        let (kept, output) = Output::unknown();
+        self.write_apart(Write::keeping(mutation, move |returned| {
+            *lock(&kept) = Some(returned);
+        }))?;
+        output.take()
+    }
+
+    /// The same for any mutation: it is compiled once.
+    fn write_apart(&self, write: Write) -> Outcome {
         self.store.check_place(false)?;
-        let class = mutation.class();
-        self.space_left().take(class, mutation.bytes() as u64)?;
+        let class = write.class;
+        self.space_left().take(class, write.bytes as u64)?;
         let now = self.now();
-        let written = self.store.write(class, |tables| {
-            let mut context = Context::new(tables, &self.config, now);
-            context.here = self.is_node();
-            mutation.apply(&mut context)
-        });
+        let written = self.write_to_tables(class, vec![Ok(write)], self.is_node());
         self.report_commit(now, 1, written.as_ref().err());
-        written.map_err(|failure| failure.error)?
+        let outcomes = written.map_err(|failure| failure.error)?;
+        outcomes.into_iter().next().unwrap_or_else(|| Err(lost()))
+    }
+
+    /// One transaction; `here` says that it is local to a node.
+    fn write_to_tables(
+        &self,
+        class: WriteClass,
+        writes: Vec<Result<Write>>,
+        here: bool,
+    ) -> Result<Vec<Outcome>, WriteFailure> {
+        let now = self.now();
+        self.store.write(class, |tables| {
+            let mut context = Context::new(tables, &self.config, now);
+            context.here = here;
+            apply_all(writes, &mut context)
+        })
     }
 
     /// One transaction.
@@ -256,8 +285,6 @@ impl EngineCore {
         if let Some(cluster) = self.cluster() {
             return self.write_as_node(cluster, writes);
         }
-        let now = self.now();
-        self.store
-            .write(class, |tables| apply_all(writes, tables, &self.config, now))
+        self.write_to_tables(class, writes, false)
     }
 }

@@ -5,9 +5,9 @@ use std::task::Waker;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::WriteClass;
-use crate::mutation::Outcome;
 use crate::mutation::configure::shared_settings;
 use crate::mutation::logged::replaying::TimedEntry;
+use crate::mutation::{Context, Outcome};
 use crate::store::telemetry::segments::Available;
 use crate::store::{NewLog, WriteFailure};
 use crate::timestamp::Timestamp;
@@ -144,13 +144,13 @@ impl EngineCore {
         } = writes;
         match appended {
             Some(Ok(place)) => self.store.apply(place, class, |tables| {
-                apply_all(judged, tables, &self.config, at)
+                apply_all(judged, &mut Context::new(tables, &self.config, at))
             }),
             Some(Err(error)) if error.kind() == ErrorKind::Indeterminate => Err(error.into()),
             _ => {
-                let written = self
-                    .store
-                    .write_beside_log(class, |tables| apply_all(judged, tables, &self.config, at));
+                let written = self.store.write_beside_log(class, |tables| {
+                    apply_all(judged, &mut Context::new(tables, &self.config, at))
+                });
                 // Also for a host that never calls for upkeep.
                 self.store.recycle_segments(false);
                 written

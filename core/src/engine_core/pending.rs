@@ -29,6 +29,12 @@ impl<T> Output<T> {
         Self(Arc::new(Mutex::new(Some(value))))
     }
 
+    /// Where a write stores its result, and the same for its caller.
+    pub(super) fn unknown() -> (Arc<Mutex<Option<T>>>, Self) {
+        let output = Arc::new(Mutex::new(None));
+        (Arc::clone(&output), Self(output))
+    }
+
     /// The result of the write, once its outcome is there.
     pub(crate) fn take(self) -> Result<T> {
         lock(&self.0).take().ok_or_else(lost)
@@ -38,12 +44,11 @@ impl<T> Output<T> {
 impl EngineCore {
     /// Queues a mutation for the next commit and keeps its result for the caller.
     pub(crate) fn submit<M: Mutation>(&self, mutation: M) -> PendingWrite<M::Output> {
-        let output = Arc::new(Mutex::new(None));
-        let kept = Arc::clone(&output);
+        let (kept, output) = Output::unknown();
         let write = self.write_of(mutation, move |returned| *lock(&kept) = Some(returned));
         PendingWrite {
             claim: self.commits.submit(Submission::Write(write)),
-            output: Output(output),
+            output,
         }
     }
 
@@ -69,7 +74,7 @@ impl EngineCore {
 
     /// Submits a mutation and blocks until it is durable or refused.
     pub(crate) fn run<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
-        if mutation.tag().is_none() {
+        if self.logs() && mutation.tag().is_none() {
             return self.run_apart(mutation);
         }
         self.wait_for(self.submit(mutation))

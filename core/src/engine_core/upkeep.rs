@@ -278,7 +278,7 @@ impl EngineCore {
 
     /// Makes durable what is only in the log, and gives its segments back.
     fn sync_entries(&self) -> Result<()> {
-        if self.store.unsynced_bytes() == 0 {
+        if self.store.has_log().is_none() || self.store.unsynced_bytes() == 0 {
             return Ok(());
         }
         let synced = self.store.sync();

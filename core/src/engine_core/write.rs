@@ -1,15 +1,12 @@
 //! A mutation in the form that the writer of the store takes.
 
-use crate::config::Config;
 use crate::error::Result;
 use crate::error::{EngineError, ErrorKind};
 use crate::model::WriteClass;
 use crate::mutation::logged::{Tag, decode};
 use crate::mutation::{Context, Mutation, Outcome, Telemetry};
 use crate::store::codec::Encoder;
-use crate::store::table::Tables;
 use crate::store::writer::Ticket;
-use crate::timestamp::Timestamp;
 
 use crate::store::telemetry::arrivals::Arrivals;
 
@@ -48,13 +45,10 @@ type Apply = Box<dyn FnOnce(&mut Context<'_, '_>) -> Result<Outcome> + Send>;
 /// Applies the writes in order; a refused one has no effect.
 pub(super) fn apply_all(
     writes: Vec<Result<Write>>,
-    tables: &mut Tables<'_>,
-    config: &Config,
-    now: Timestamp,
+    context: &mut Context<'_, '_>,
 ) -> Result<Vec<Outcome>> {
-    let mut context = Context::new(tables, config, now);
     let apply = |write: Result<Write>| match write {
-        Ok(write) => (write.apply)(&mut context),
+        Ok(write) => (write.apply)(context),
         Err(refusal) => Ok(Err(refusal)),
     };
     writes.into_iter().map(apply).collect()
@@ -121,7 +115,7 @@ impl EngineCore {
         mutation: M,
         keep: impl FnOnce(M::Output) + Send + 'static,
     ) -> Write {
-        if self.is_node() || self.store.has_log().is_some() {
+        if self.logs() {
             return Write::logged(&mutation, keep);
         }
         Write::keeping(mutation, keep)

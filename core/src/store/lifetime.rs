@@ -120,7 +120,7 @@ impl Store {
         let opened = opening::database(&medium, options);
         let begun = opened.and_then(|(database, is_repaired)| {
             let read_only = options.is_read_only();
-            caught(|| queue.reload(&Snapshot::open(&database)?))?;
+            opening::reload(&database, &mut queue)?;
             let stored = queue.records();
             let proven = log.as_ref().map(SegmentLog::with_proof);
             let recover = || queue_log::recover(&database, proven, read_only, &mut queue);

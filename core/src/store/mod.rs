@@ -206,8 +206,7 @@ impl Store {
                 ..self.options
             };
             let (database, _) = opening::database(&self.medium, options)?;
-            let reload = |queue: &mut QueueIndex| queue.reload(&Snapshot::open(&database)?);
-            caught(|| self.change_queue(reload))?;
+            self.change_queue(|queue| opening::reload(&database, queue))?;
             let mut journal = lock(&self.journal);
             let loaded = opening::load(&database, options, &mut journal, &read(&self.keys))?;
             drop(journal);
@@ -276,7 +275,7 @@ impl Store {
         self.reopened(&mut slot)?;
         let database = slot.as_mut().ok_or_else(closed)?;
         let pages = checking::pages(database)?;
-        if pages.is_some() {
+        if pages.is_some() && self.log().is_some() {
             // redb may have gone back to what is durable.
             self.give_up(&mut slot);
             self.reopened(&mut slot)?;

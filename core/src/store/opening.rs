@@ -14,15 +14,22 @@ use super::failure::{from_commit, from_database, from_storage, from_table, from_
 use super::journal::{Journal, LogPosition};
 use super::meta::{self, FORMAT, OLDEST_FORMAT};
 use super::table::{Snapshot, Table, Tables};
+use super::telemetry::queue::QueueIndex;
 use super::writing::begin;
 use crate::store::disk::medium::{Medium, panic_text};
 use crate::store::fleet::events;
 use crate::store::fleet::keys::KeyIndex;
+use crate::store::telemetry::segments::Available;
 
 /// What a store has in memory, beside its queue.
 pub(super) struct Loaded {
     pub(super) keys: KeyIndex,
     pub(super) last_event: u64,
+}
+
+/// Reads which blocks of the queue the tables have, and which are filed.
+pub(super) fn reload(database: &Database, queue: &mut QueueIndex) -> Result<()> {
+    caught(|| queue.reload(&Snapshot::open(database)?))
 }
 
 /// Applies the entries of the journal that the tables lack, and reads what a store has in memory.
@@ -43,6 +50,9 @@ pub(super) fn load(
 }
 
 fn replay(database: &Database, options: StoreOptions, journal: &mut Journal) -> Result<()> {
+    if Available::HERE.is_none() {
+        return Ok(());
+    }
     let position = meta::log_position(&Snapshot::open(database)?)?.unwrap_or_default();
     journal.align(position.entries);
     let mut lacking = journal.lacking(position.entries).peekable();

@@ -206,11 +206,7 @@ impl Store {
     ) -> Result<R> {
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
-        if !self.options.is_read_only() && self.medium.is_gated() {
-            // A reader has opened the file again since the gate was opened.
-            self.medium.open_gate()?;
-        }
-        let transaction = begin(database, self.options, commit.durable)?;
+        let transaction = self.begin(database, commit)?;
         let (result, effects, fleet_written, needed) = {
             let mut tables = Tables::new(&transaction);
             tables.effects.next_block = read(&self.queue).next();
@@ -227,16 +223,30 @@ impl Store {
             (result, tables.effects, fleet_written, needed)
         };
         self.commit(database, transaction, effects, fleet_written)?;
+        self.note_commit(commit, needed);
+        Ok(result)
+    }
+
+    fn begin(&self, database: &Database, commit: Commit) -> Result<WriteTransaction> {
+        if !self.options.is_read_only() && self.medium.is_gated() {
+            // A reader has opened the file again since the gate was opened.
+            self.medium.open_gate()?;
+        }
+        begin(database, self.options, commit.durable)
+    }
+
+    /// Records what the tables have of the log.
+    fn note_commit(&self, commit: Commit, needed: Option<u64>) {
+        let Some((_, log)) = self.log() else { return };
         let mut journal = lock(&self.journal);
         journal.applied(commit.entries);
         if commit.durable {
             journal.made_durable();
             drop(journal);
-            if let (Some((_, log)), Some(needed)) = (self.log(), needed) {
+            if let Some(needed) = needed {
                 log.set_needed(needed);
             }
         }
-        Ok(result)
     }
 
     /// Stores how much of the log the tables have after this transaction, in which `entries` more are applied. Returns the number of the

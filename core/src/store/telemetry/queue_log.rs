@@ -41,16 +41,16 @@ pub(in crate::store) fn recover(
 ) -> Result<Journal> {
     let snapshot = Snapshot::open(database)?;
     let mark = meta::log_mark(&snapshot)?;
-    let position = meta::log_position(&snapshot)?;
-    let journal = Journal::new(position.map_or(0, |position| position.entries));
     let Some((_, log)) = log else {
         if mark.is_some_and(|mark| mark.live) {
             let message = "a part of the queue is in segments beside the store: open the store by its path, or with \
                         `open_backend_with_queue`";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         }
-        return Ok(journal);
+        return Ok(Journal::default());
     };
+    let position = meta::log_position(&snapshot)?;
+    let journal = Journal::new(position.map_or(0, |position| position.entries));
     if let Some(mark) = mark.filter(|mark| !mark.live && !read_only) {
         log.remove_ended(mark)?;
     }
@@ -245,8 +245,7 @@ impl Store {
 
     /// Makes these the settings by which entries are applied from now on.
     pub(crate) fn keep_log_settings(&self, settings: &str) -> Result<()> {
-        let has_begun =
-            self.has_log().is_some() && self.log().is_some_and(|(_, log)| log.has_begun());
+        let has_begun = self.log().is_some_and(|(_, log)| log.has_begun());
         if !has_begun || meta::log_settings(&self.snapshot()?)?.as_deref() == Some(settings) {
             return Ok(());
         }

@@ -62,6 +62,8 @@ impl Observer for QueueCount {
             }
             Fact::Lost(call, intent) => {
                 self.ended(*call, intent, &Ending::Unknown);
+                // A caller that commits also files: that may be durable, though the crash left no time to say so.
+                self.least = 0;
                 Ok(())
             }
             Fact::Filed(records) => {
