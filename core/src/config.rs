@@ -22,11 +22,10 @@ settings! {
         /// thread of the engine; `host`, when the host calls `commit_pending`.
         pub commit_driver: CommitDriver = CommitDriver::Caller;
         /// In how many steps a commit of the file becomes durable, in memory always one. `two` is for a store that untrusted clients write
-        /// to; without a log beside the file a lone write then waits twice as long. In either case an acknowledged write survives a crash.
+        /// to. An acknowledged write survives a crash either way.
         pub commit_phases: CommitPhases = CommitPhases::One;
-        /// Where a store that is opened by its path has its log, and the queue of telemetry in it. `segments`: in a folder beside the
-        /// file; every write costs one append, and a record waits for no other write. `table`: none, with the queue in the file, for a
-        /// folder that may not be written or a single file that is mounted into a container. A closed engine leaves one file.
+        /// Where a store that is opened by its path has its log with the queue. `segments`: in a folder beside the file. `table`: none,
+        /// with the queue in the file, for a folder that may not be written. A closed engine leaves one file.
         pub queue_storage: QueueStorage = QueueStorage::Segments;
         /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after a crash
         /// is quick if `trust_file` is set as well.
