@@ -15,6 +15,7 @@ use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, stats};
 use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::recording::{Io, Recorder};
+use deskfleet_tests::damaged_queue::beside;
 use deskfleet_tests::disk::{Disk, Fault, Operation};
 use deskfleet_tests::files::{Contents, FileId, Files, Part, Queue};
 use deskfleet_tests::transport::block_on;
@@ -173,9 +174,7 @@ fn first_write_and_long_ones_have_no_entry() {
 /// Writes what a disk holds into files.
 fn stored(contents: &Contents, path: &Path) {
     fs::write(path, &contents.store).unwrap();
-    let mut queue = path.as_os_str().to_owned();
-    queue.push("-queue");
-    let queue = PathBuf::from(queue);
+    let queue = beside(path, "-queue");
     fs::create_dir(&queue).unwrap();
     for (number, bytes) in contents.queue.iter().flatten() {
         fs::write(queue.join(format!("{number:06}.segment")), bytes).unwrap();
@@ -184,11 +183,7 @@ fn stored(contents: &Contents, path: &Path) {
 
 /// Copies a store that is open, as a crash leaves it.
 fn copied(path: &Path, to: &Path) {
-    let queue = |path: &Path| {
-        let mut name = path.as_os_str().to_owned();
-        name.push("-queue");
-        PathBuf::from(name)
-    };
+    let queue = |path: &Path| beside(path, "-queue");
     fs::copy(path, to).unwrap();
     fs::create_dir(queue(to)).unwrap();
     for segment in fs::read_dir(queue(path)).unwrap() {

@@ -2,6 +2,7 @@
 //! one transaction of these where the store has no log of its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::task::{Poll, Waker};
 
 use crate::config::CommitDriver;
@@ -150,8 +151,7 @@ impl EngineCore {
 
     /// Ends the threads once nothing is pending; callers commit from then on. That of upkeep ends when it is unparked.
     pub(crate) fn stop_threads(&self) {
-        self.stopping
-            .store(true, std::sync::atomic::Ordering::Release);
+        self.stopping.store(true, Ordering::Release);
         self.commits.writer.close();
     }
 
@@ -180,17 +180,14 @@ impl EngineCore {
                 mutations,
                 duration: self.now().duration_since(begun),
             }),
-            Some(failure) => self.report_failure(failure),
+            Some(failure) => {
+                if failure.reopened {
+                    self.observe(&Event::Reopened);
+                }
+                let error = &failure.error;
+                self.observe(&Event::CommitFailed { error });
+            }
         }
-    }
-
-    /// Notifies the host of a transaction that failed.
-    pub(super) fn report_failure(&self, failure: &WriteFailure) {
-        if failure.reopened {
-            self.observe(&Event::Reopened);
-        }
-        let error = &failure.error;
-        self.observe(&Event::CommitFailed { error });
     }
 
     /// One transaction, or an entry of the log that is shared, in which telemetry is one more mutation.
@@ -257,23 +254,22 @@ impl EngineCore {
         let class = write.class;
         self.space_left().take(class, write.bytes as u64)?;
         let now = self.now();
-        let written = self.write_to_tables(class, vec![Ok(write)], self.is_node());
+        let written = self.write_to_tables(class, vec![Ok(write)], now);
         self.report_commit(now, 1, written.as_ref().err());
         let outcomes = written.map_err(|failure| failure.error)?;
         outcomes.into_iter().next().unwrap_or_else(|| Err(lost()))
     }
 
-    /// One transaction; `here` says that it is local to a node.
+    /// One transaction. On a node it is local.
     fn write_to_tables(
         &self,
         class: WriteClass,
         writes: Vec<Result<Write>>,
-        here: bool,
+        now: Timestamp,
     ) -> Result<Vec<Outcome>, WriteFailure> {
-        let now = self.now();
         self.store.write(class, |tables| {
             let mut context = Context::new(tables, &self.config, now);
-            context.here = here;
+            context.here = self.is_node();
             apply_all(writes, &mut context)
         })
     }
@@ -285,6 +281,6 @@ impl EngineCore {
         if let Some(cluster) = self.cluster() {
             return self.write_as_node(cluster, writes);
         }
-        self.write_to_tables(class, writes, false)
+        self.write_to_tables(class, writes, self.now())
     }
 }

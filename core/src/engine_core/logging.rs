@@ -16,9 +16,8 @@ use super::EngineCore;
 use super::committing::{Landing, Pending};
 use super::write::{Submission, Write, apply_all};
 
-/// Writes of one batch, and which of its submissions they are.
+/// Writes of one batch.
 struct Writes {
-    places: Vec<usize>,
     class: WriteClass,
     /// Those for which there is space, and why the others are refused.
     judged: Vec<Result<Write>>,
@@ -58,19 +57,15 @@ impl EngineCore {
             }
         }
         let count = writes.len() + landing.count();
-        let placed = self.may_append();
+        let in_place = self.store.check_place(false);
+        let placed = in_place.clone().and_then(|()| self.store.check_folder());
         let (accepted, refusal) = match &placed {
             Ok(()) => self.space_left().for_arrivals(arrivals),
             Err(error) => (Vec::new(), Some(error.clone())),
         };
-        let writes = (!writes.is_empty()).then(|| self.judge(places, writes));
-        let (writes, refused) = match writes {
-            Some(Ok(writes)) => (Some(writes), None),
-            Some(Err((places, error))) => (None, Some((places, error))),
-            None => (None, None),
-        };
-        let entry = writes.as_ref().filter(|_| placed.is_ok());
-        let entry = entry.map(Writes::entry);
+        let judged = in_place.and_then(|()| self.judge(writes));
+        let entry = judged.as_ref().ok().and_then(Option::as_ref);
+        let entry = entry.filter(|_| placed.is_ok()).map(Writes::entry);
         let has_telemetry = !accepted.is_empty();
         let entry = entry.filter(|entry| self.store.takes_entry(entry.len(), has_telemetry));
         let (mut outcomes, appended) = self.store.append(&|| self.new_log(), accepted, entry);
@@ -81,11 +76,18 @@ impl EngineCore {
         }
         drop(landing);
         batch.resolve(posts.into_iter().zip(outcomes));
-        if let Some((places, error)) = refused {
-            let refusals = places.into_iter().map(|place| (place, Err(error.clone())));
-            batch.resolve(refusals);
-            failure.get_or_insert(error);
-        }
+        let refused = |places: Vec<usize>, error: EngineError| {
+            places
+                .into_iter()
+                .map(move |place| (place, Err(error.clone())))
+        };
+        let writes = judged.unwrap_or_else(|error| {
+            if !places.is_empty() {
+                batch.resolve(refused(std::mem::take(&mut places), error.clone()));
+                failure.get_or_insert(error);
+            }
+            None
+        });
         let failure = failure.map(WriteFailure::from);
         let Some(writes) = writes else {
             return (count, failure);
@@ -93,7 +95,6 @@ impl EngineCore {
         // The lock comes before the lead is given up: entries are applied in their order.
         let turn = lock(&self.applying);
         let wakers = batch.release();
-        let places = writes.places.clone();
         let written = self.apply(writes, appended);
         drop(turn);
         // Without the lock: a waker may poll, and thereby lead.
@@ -104,32 +105,20 @@ impl EngineCore {
                 (count, failure)
             }
             Err(not_written) => {
-                let error = &not_written.error;
-                batch.resolve(places.into_iter().map(|place| (place, Err(error.clone()))));
+                batch.resolve(refused(places, not_written.error.clone()));
                 (count, Some(not_written))
             }
         }
     }
 
-    /// The writes for which there is space; an error if all are refused.
-    fn judge(
-        &self,
-        places: Vec<usize>,
-        writes: Vec<Write>,
-    ) -> Result<Writes, (Vec<usize>, EngineError)> {
-        let judged = self
-            .store
-            .check_place(false)
-            .and_then(|()| self.space_left().for_writes(writes));
-        match judged {
-            Ok((class, judged)) => Ok(Writes {
-                places,
-                class,
-                judged,
-                at: self.now(),
-            }),
-            Err(error) => Err((places, error)),
+    /// The writes for which there is space, if there are writes; an error if all are refused.
+    fn judge(&self, writes: Vec<Write>) -> Result<Option<Writes>> {
+        if writes.is_empty() {
+            return Ok(None);
         }
+        let (class, judged) = self.space_left().for_writes(writes)?;
+        let at = self.now();
+        Ok(Some(Writes { class, judged, at }))
     }
 
     /// Applies writes whose entry was appended. Those that have none, for example because the disk has no room for it, are one durable
@@ -139,9 +128,7 @@ impl EngineCore {
         writes: Writes,
         appended: Option<Result<u64>>,
     ) -> Result<Vec<Outcome>, WriteFailure> {
-        let Writes {
-            class, judged, at, ..
-        } = writes;
+        let Writes { class, judged, at } = writes;
         match appended {
             Some(Ok(place)) => self.store.apply(place, class, |tables| {
                 apply_all(judged, &mut Context::new(tables, &self.config, at))
@@ -156,12 +143,6 @@ impl EngineCore {
                 written
             }
         }
-    }
-
-    /// Whether the files of the store are where they were opened.
-    fn may_append(&self) -> Result<()> {
-        self.store.check_place(false)?;
-        self.store.check_folder()
     }
 
     /// A new log. Its id is from the host's secure randomness: clients see trace ids and could otherwise forge bytes that pass as a frame.

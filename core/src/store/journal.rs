@@ -101,10 +101,15 @@ impl Journal {
         Ok(())
     }
 
+    /// How many entries of the log are applied.
+    pub(super) fn applied_count(&self) -> u64 {
+        self.before + self.applied as u64
+    }
+
     /// How many entries through the one at `place` are not applied.
     pub(super) fn through(&self, place: u64) -> usize {
-        let applied = self.before + self.applied as u64;
-        usize::try_from((place + 1).saturating_sub(applied)).unwrap_or(usize::MAX)
+        let left = (place + 1).saturating_sub(self.applied_count());
+        usize::try_from(left).unwrap_or(usize::MAX)
     }
 
     /// How many entries a durable write passes over that has none: those that are not applied, as their commit panicked, and a doubtful
@@ -156,10 +161,10 @@ impl Journal {
 
     /// The position of a transaction that applies `count` entries. `needed` is the first other item of the log that is needed.
     pub(super) fn position(&self, count: usize, needed: u64) -> LogPosition {
-        let applied = self.applied + count;
-        let next = self.entries.get(applied).map(|(number, _)| *number);
+        let next = self.entries.get(self.applied + count);
+        let next = next.map(|(number, _)| *number);
         LogPosition {
-            entries: self.before + applied as u64,
+            entries: self.applied_count() + count as u64,
             from: next.map_or(needed, |next| next.min(needed)),
         }
     }

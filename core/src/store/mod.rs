@@ -73,10 +73,11 @@ pub(crate) struct Store {
     /// Locked while a transaction is written.
     writing: Mutex<()>,
     queue: RwLock<QueueIndex>,
-    /// The segments of the queue, unless it is in the table.
+    /// The log beside the file, unless the queue is in the table.
     log: Option<SegmentLog>,
     /// Locked while items are appended to the log.
     appending: Mutex<()>,
+    /// What of the log the file may lack. Locked after `queue`.
     journal: Mutex<Journal>,
     /// Whether this process has written anything but telemetry.
     has_written: AtomicBool,

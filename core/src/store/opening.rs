@@ -68,7 +68,7 @@ fn replay(database: &Database, options: StoreOptions, journal: &mut Journal) -> 
     for entry in lacking {
         replay(&mut tables, entry)?;
     }
-    let entries = journal.position(0, 0).entries;
+    let entries = journal.applied_count();
     meta::set_log_position(
         &tables,
         LogPosition {

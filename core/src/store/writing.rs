@@ -36,8 +36,8 @@ impl Commit {
 }
 
 impl Store {
-    /// Runs `work` in one transaction; its writes are durable when this returns `Ok`, unless the log of a fleet has them. `class` is the class of its first write
-    /// that is refused as space shrinks.
+    /// Runs `work` in one transaction; its writes are durable when this returns `Ok`, unless the log of a fleet has them. `class` is the
+    /// class of its first write that is refused as space shrinks.
     ///
     /// After an error of `work` or of the medium nothing of it takes effect, now or after a crash, unless the error is
     /// [`ErrorKind::Indeterminate`]: then all of it does or nothing. After an error of the medium the file is opened again.

@@ -49,14 +49,10 @@ pub(in crate::store) fn recover(
         }
         return Ok(Journal::default());
     };
-    let position = meta::log_position(&snapshot)?;
-    let journal = Journal::new(position.map_or(0, |position| position.entries));
     if let Some(mark) = mark.filter(|mark| !mark.live && !read_only) {
         log.remove_ended(mark)?;
     }
-    // A log that was written before there were entries has no position.
-    let first = position.map_or_else(|| queue.next(), |position| position.from);
-    let mut found = Found::new(queue, journal);
+    let (first, mut found) = Found::begin(&snapshot, queue)?;
     let next = log.recover(mark, first, read_only, &mut |numbers, place, item| {
         found.add(numbers, place, item);
     })?;
@@ -78,14 +74,19 @@ struct Found<'q> {
 }
 
 impl<'q> Found<'q> {
-    fn new(queue: &'q mut QueueIndex, journal: Journal) -> Self {
-        Self {
-            first: queue.next(),
+    /// Nothing yet; with the number of the item at which to begin.
+    fn begin(snapshot: &Snapshot, queue: &'q mut QueueIndex) -> Result<(u64, Self)> {
+        let position = meta::log_position(snapshot)?;
+        let next = queue.next();
+        let found = Self {
+            first: next,
             queue,
             rows: Rows::default(),
-            journal,
+            journal: Journal::new(position.map_or(0, |position| position.entries)),
             missing: None,
-        }
+        };
+        // A log that was written before there were entries has no position.
+        Ok((position.map_or(next, |position| position.from), found))
     }
 
     /// Adds an item, or damaged bytes in place of these.
@@ -114,10 +115,7 @@ pub(in crate::store) fn check(
     queue: &mut QueueIndex,
 ) -> Result<()> {
     let mark = meta::log_mark(snapshot)?;
-    let position = meta::log_position(snapshot)?;
-    let first = position.map_or_else(|| queue.next(), |position| position.from);
-    let journal = Journal::new(position.map_or(0, |position| position.entries));
-    let mut found = Found::new(queue, journal);
+    let (first, mut found) = Found::begin(snapshot, queue)?;
     log.map_or(Ok(()), |(_, log)| {
         log.check(mark, first, &mut |numbers, place, item| {
             found.add(numbers, place, item);

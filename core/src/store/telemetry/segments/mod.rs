@@ -1,6 +1,6 @@
 //! The log of the queue: blocks in segments beside the store, one write and one sync for each commit.
 //!
-//! A segment is overwritten in place once all of its blocks are filed, so that a sync changes no metadata of the file system. The
+//! A segment is overwritten in place once none of its items is needed, so that a sync changes no metadata of the file system. The
 //! header of a file says what it is, never its name.
 
 mod frame;

@@ -46,13 +46,13 @@ impl SegmentLog {
         self.state().needed = first;
     }
 
-    /// Makes segments of which all blocks are filed ready to be used again. Each loses its header first: a crash in the middle of
+    /// Makes segments of which no item is needed ready to be used again. Each loses its header first: a crash in the middle of
     /// what is written next would leave it with the header of one and frames of the other.
     pub(in crate::store) fn recycle(&self) {
         self.recycle_until(SPARE_MAX);
     }
 
-    /// Removes all segments of which all blocks are filed, for a disk that is short of space.
+    /// Removes all segments of which no item is needed, for a disk that is short of space.
     pub(in crate::store) fn remove_filed(&self) {
         let mut state = self.state();
         if state.acknowledged <= state.needed
@@ -72,8 +72,8 @@ impl SegmentLog {
         loop {
             let mut state = self.state();
             let needed = state.needed;
-            let is_filed = |oldest: &Sealed| oldest.end <= needed;
-            let Some(oldest) = state.sealed.front().filter(|oldest| is_filed(oldest)) else {
+            let is_done = |oldest: &Sealed| oldest.end <= needed;
+            let Some(oldest) = state.sealed.front().filter(|oldest| is_done(oldest)) else {
                 return;
             };
             let useless = oldest.given_up || state.spare.len() >= spare_max;
