@@ -40,6 +40,12 @@ impl Heard {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether telemetry was filed that no observer has seen yet.
+    fn has_filed(&self) -> bool {
+        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.iter().any(|(_, filed)| filed.is_some())
+    }
+
     pub(super) fn record_event(&self, event: &Event<'_>) {
         let filed = if let Event::Filed { records } = event {
             Some(*records)
@@ -236,7 +242,7 @@ impl World {
         Ok(answer)
     }
 
-    /// Sends a request that only reads; pending calls stay pending.
+    /// Sends a request that only reads; pending calls stay pending, unless it commits them and files.
     pub(super) fn look_up(
         &mut self,
         intent: &Intent,
@@ -244,6 +250,9 @@ impl World {
     ) -> Result<Answer, String> {
         let number = self.number(intent)?;
         let answer = answer(&self.engine()?.handle(request));
+        if self.heard.has_filed() {
+            self.collect()?;
+        }
         self.answered(number, intent, &answer)?;
         Ok(answer)
     }
