@@ -1,4 +1,4 @@
-//! Questions about a fleet beside the process that serves it: they are asked of a copy, which is made while it serves.
+//! Questions about a fleet: of a copy, which is made while a process serves it, and of all telemetry as it arrives.
 //!
 //! `cargo run --example analytics -p deskfleet`
 
@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::time::Duration;
 
 use deskfleet::{Engine, HistoryQuery, StatsRecord, Stream, Workspace, WorkspaceList};
 
@@ -40,6 +41,31 @@ fn show(folder: &Path) -> Result<(), Box<dyn Error>> {
         let records = reader.all_history(query).count();
         println!("{desktops} desktop, {records} record");
     }
+    live.close()?;
+    follow(&folder.join("followed.redb"))
+}
+
+/// Copies all telemetry elsewhere. A cursor by time would lose what arrives late; this one goes by receipt.
+fn follow(path: &Path) -> Result<(), Box<dyn Error>> {
+    let keep = Duration::from_secs(7 * 86_400);
+    let live = Engine::builder().keep_accepted(keep).open(path)?;
+    let mut copied = 0;
+    let mut place = None;
+    for late in ["2026-11-02T08:00:00Z", "2026-10-01T08:00:00Z"] {
+        live.record(StatsRecord {
+            update_time: Some(late.parse()?),
+            instance_id: "ws-1".into(),
+            ..StatsRecord::default()
+        })?;
+        let read = live.accepted(place, 10_000)?;
+        if read.missed {
+            println!("behind for longer than a week: history has the rest");
+        }
+        copied += read.records.len();
+        // A real program stores its text together with the records.
+        place = Some(read.position);
+    }
+    println!("{copied} records copied");
     live.close()?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The parts of an engine and how they are connected: the store, the writer, and what the host injected.
 
+mod accepted;
 mod cluster;
 mod committing;
 mod condition;
@@ -21,6 +22,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -58,6 +60,8 @@ pub(crate) struct Injected {
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) free_space: Option<Box<FreeSpace>>,
     pub(crate) conditions: Option<Box<HostConditions>>,
+    /// How long accepted telemetry can be read in the order of its receipt.
+    pub(crate) keep_accepted: Option<Duration>,
     /// Nothing outlives the store, so telemetry is acknowledged before its commit.
     pub(crate) volatile: bool,
     /// The log that this engine shares, and its name as a node.
@@ -152,6 +156,16 @@ impl EngineCore {
         // Upkeep reports a missing reserve.
         let _ = core.keep_reserve();
         Ok(core)
+    }
+
+    /// A number from the host's secure randomness.
+    fn random_id(&self) -> Result<u64> {
+        let mut id = [0; 8];
+        if (self.injected.fill_random)(&mut id) {
+            Ok(u64::from_le_bytes(id))
+        } else {
+            Err(no_random())
+        }
     }
 
     /// The time of the clock. On a node it is at least the time of the last applied entry, which another node's clock may have

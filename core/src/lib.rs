@@ -86,9 +86,9 @@ pub use config::{
     Config, Cost, HourLimits, Limits, QueueStorage, RetentionDays,
 };
 pub use engine::{
-    BatchFuture, Engine, EngineBuilder, EventBytes, EventStream, Exchange, RefusedBatch,
-    ResponseBody, ResponseFuture, TelemetryBatch, Upkeep, WeakEngine, WorkspaceImport,
-    WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
+    Accepted, AcceptedPosition, BatchFuture, Dispatched, Engine, EngineBuilder, EventBytes,
+    EventStream, Exchange, RefusedBatch, ResponseBody, ResponseFuture, TelemetryBatch, Upkeep,
+    WeakEngine, WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use model::{

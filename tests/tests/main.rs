@@ -8,6 +8,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod accepted;
 mod action_batches;
 mod audit_growth;
 mod audit_pages;

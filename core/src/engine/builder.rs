@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use redb::StorageBackend;
 
@@ -49,6 +50,7 @@ pub struct EngineBuilder {
     free_space: Option<Box<FreeSpace>>,
     conditions: Option<Box<HostConditions>>,
     segment_bytes: Option<u32>,
+    keep_accepted: Option<Duration>,
     upkeep: Option<Upkeep>,
     log: Option<SharedLog>,
 }
@@ -76,6 +78,7 @@ impl Default for EngineBuilder {
             free_space: None,
             conditions: None,
             segment_bytes: None,
+            keep_accepted: None,
             upkeep: None,
             log: None,
         }
@@ -155,6 +158,14 @@ impl EngineBuilder {
         observed: impl Fn() -> Vec<Condition> + Send + Sync + 'static,
     ) -> Self {
         self.conditions = Some(Box::new(observed));
+        self
+    }
+
+    /// Keeps accepted telemetry for that long in the order of its receipt, for [`Engine::accepted`], and no longer than history keeps it.
+    /// The file has it twice meanwhile: about 60 bytes more a record. It is dropped earlier where the disk is short of space, and whenever
+    /// telemetry is [removed](Engine::remove_telemetry).
+    pub fn keep_accepted(mut self, time: Duration) -> Self {
+        self.keep_accepted = Some(time);
         self
     }
 
@@ -334,6 +345,7 @@ impl EngineBuilder {
             observer: self.observer,
             free_space: self.free_space,
             conditions: self.conditions,
+            keep_accepted: self.keep_accepted,
             volatile,
             log: self.log,
         };
@@ -372,6 +384,7 @@ impl EngineBuilder {
         }
         core.report_opening();
         core.note_copy()?;
+        core.begin_keeping()?;
         if upkeep == Upkeep::Thread && !core.store.is_read_only() {
             let thread = spawn("deskfleet-upkeep", move || core.maintain_forever())?;
             lock(&running.threads).push(thread);

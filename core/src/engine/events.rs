@@ -70,7 +70,7 @@ impl EventStream {
         self.position
     }
 
-    /// When the key that reads expires, for a stream of [`Exchange::events`](super::Exchange::events): polled then, the stream ends.
+    /// When the key that reads expires, for a stream of [`Exchange::dispatch`](super::Exchange::dispatch): polled then, the stream ends.
     #[must_use]
     pub fn expires(&self) -> Option<Timestamp> {
         self.key.as_ref()?.expires

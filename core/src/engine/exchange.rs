@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use http::request::Parts;
 
 use crate::api;
-use crate::api::endpoint::Route;
+use crate::api::endpoint::{Pace, Route};
 use crate::engine_core::EngineCore;
 use crate::model::KeyInfo;
 
@@ -140,11 +140,20 @@ impl Exchange {
         self.exchange.body_bytes()
     }
 
-    /// The events that the request asks to be streamed: it is an accepted `GET /query/events`, and its `Accept` prefers
-    /// `text/event-stream`. The stream begins after its header `Last-Event-ID`, else after its parameter `after`, else now, and ends when its
-    /// key is no longer accepted. A host that cannot stream calls [`Self::finish`], which responds with a page.
-    #[must_use]
-    pub fn events(&self) -> Option<EventStream> {
+    /// Begins the response, at the end of the body, for a host with an event loop: what may take long comes back to be
+    /// [finished](Self::finish) elsewhere.
+    ///
+    pub fn dispatch(self) -> Dispatched {
+        if let Some(events) = self.events() {
+            return Dispatched::Events(events, self);
+        }
+        match self.route().map(|route| route.pace) {
+            Some(Pace::Slow) => Dispatched::Slow(self),
+            Some(Pace::Quick) | None => Dispatched::Quick(self.finish()),
+        }
+    }
+
+    fn events(&self) -> Option<EventStream> {
         let start = self.exchange.event_stream()?;
         let core = Arc::clone(&self.core);
         Some(EventStream::new(core, start.after, self.key().cloned()))
@@ -156,6 +165,21 @@ impl Exchange {
         let completion = self.exchange.finish(&self.core);
         ResponseFuture::streamed(self.core, completion, &self.exchange)
     }
+}
+
+/// A request whose body was read; see [`Exchange::dispatch`].
+#[derive(Debug)]
+#[must_use = "it has the response, or the request that is not handled yet"]
+pub enum Dispatched {
+    /// It was handled, and the future waits for what it wrote.
+    Quick(ResponseFuture<ResponseBody>),
+    /// It may read for long: call [`Exchange::finish`] where that may block.
+    Slow(Exchange),
+    /// An accepted `GET /query/events` whose `Accept` prefers `text/event-stream`: its response is
+    /// [`EventBytes::response`](super::EventBytes::response) with these events as they happen. They begin after its header
+    /// `Last-Event-ID`, else after its parameter `after`, else now, and end when its key is no longer accepted. A host that cannot stream
+    /// finishes the exchange, which responds with a page.
+    Events(EventStream, Exchange),
 }
 
 impl fmt::Debug for Exchange {

@@ -36,15 +36,15 @@ pub use builder::{EngineBuilder, Upkeep};
 pub use cluster::AppliedFuture;
 pub use event_bytes::EventBytes;
 pub use events::EventStream;
-pub use exchange::Exchange;
+pub use exchange::{Dispatched, Exchange};
 pub use future::{ResponseFuture, WriteFuture};
 #[cfg(feature = "tower")]
 pub use offload::SlowWork;
 #[cfg(feature = "tower")]
 pub use service::{EngineService, ServiceBody, ServiceFuture};
 pub use typed::{
-    BatchFuture, RefusedBatch, TelemetryBatch, WorkspaceImport, WorkspaceList, WorkspacePage,
-    WorkspaceQuery,
+    Accepted, AcceptedPosition, BatchFuture, RefusedBatch, TelemetryBatch, WorkspaceImport,
+    WorkspaceList, WorkspacePage, WorkspaceQuery,
 };
 
 /// A fleet of virtual desktops inside this process. Clones share it; the last one closes it. The iterators that its methods return are

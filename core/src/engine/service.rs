@@ -12,13 +12,12 @@ use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use tower_service::Service;
 
-use crate::api::endpoint::Pace;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::wire::problem::Code;
 
 use super::event_bytes::{EventBytes, Pause, Timer};
 use super::offload::{Offloaded, SlowWork, Spawn};
-use super::{Engine, EventStream, Exchange, ResponseBody, ResponseFuture};
+use super::{Dispatched, Engine, EventStream, Exchange, ResponseBody, ResponseFuture};
 
 /// An engine as a `tower_service::Service` that keeps slow work off the event loop; see [`Engine::service`].
 #[derive(Clone)]
@@ -139,21 +138,21 @@ impl<B: Body> Future for ServiceFuture<B> {
                     let Some(exchange) = exchange.take() else {
                         return Poll::Pending;
                     };
-                    if let Some(timer) = &service.host.timer
-                        && let Some(events) = exchange.events()
-                    {
-                        let body = ServiceBody::events(events, &service.host, Arc::clone(timer));
-                        return Poll::Ready(Ok(EventBytes::response(body)));
-                    }
-                    let is_slow = |exchange: &Exchange| {
-                        let route = exchange.route();
-                        route.is_some_and(|route| route.pace == Pace::Slow)
-                    };
-                    if is_slow(&exchange) {
-                        let spawn = &*service.host.spawn;
-                        State::Finishing(Offloaded::run(spawn, || exchange.finish()))
-                    } else {
-                        State::Responding(exchange.finish())
+                    match exchange.dispatch() {
+                        Dispatched::Quick(response) => State::Responding(response),
+                        Dispatched::Slow(exchange) => {
+                            let finish = || exchange.finish();
+                            State::Finishing(Offloaded::run(&*service.host.spawn, finish))
+                        }
+                        Dispatched::Events(events, exchange) => {
+                            let Some(timer) = &service.host.timer else {
+                                *state = State::Responding(exchange.finish());
+                                continue;
+                            };
+                            let timer = Arc::clone(timer);
+                            let body = ServiceBody::events(events, &service.host, timer);
+                            return Poll::Ready(Ok(EventBytes::response(body)));
+                        }
                     }
                 }
                 State::Finishing(finishing) => {

@@ -147,12 +147,8 @@ impl EngineCore {
 
     /// A new log. Its id is from the host's secure randomness: clients see trace ids and could otherwise forge bytes that pass as a frame.
     fn new_log(&self) -> Result<NewLog> {
-        let mut id = [0; 8];
-        if !(self.injected.fill_random)(&mut id) {
-            return Err(super::no_random());
-        }
         Ok(NewLog {
-            id: u64::from_le_bytes(id),
+            id: self.random_id()?,
             settings: shared_settings(&self.config),
         })
     }

@@ -18,7 +18,7 @@ use crate::store::meta::{self, FORMAT};
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::work::Work;
-use crate::store::telemetry::{recent, sealing};
+use crate::store::telemetry::{queue, recent, sealing};
 use crate::store::{Recovery, panic_text};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, events, upkeep};
@@ -137,6 +137,9 @@ impl EngineCore {
         let Some(mut pass) = pass else {
             return Ok(None);
         };
+        if omit.is_none() && self.keep_blocks(pass.last_block())? {
+            pass.keep_blocks();
+        }
         // Before a slice is written: the pass removes these blocks from the queue.
         if !self.store.set_aside(pass.damaged())? {
             pass.keep_damaged();
@@ -263,6 +266,7 @@ impl EngineCore {
         // A failure of these does not stop the other steps.
         let filed = self.file_when_due(go_on);
         unless_refused(self.seal(go_on))?;
+        unless_refused(self.drop_accepted())?;
         unless_refused(self.remove_filed())?;
         self.write_key_uses()?;
         if go_on() {
@@ -437,9 +441,13 @@ impl EngineCore {
         }
     }
 
-    /// Removes recent activities that are too old, or were removed from history.
+    /// Removes filed blocks that are no longer kept, and recent activities that are too old or were removed from history.
     pub(super) fn remove_filed(&self) -> Result<()> {
-        if self.store.is_read_only() || !recent::has_left_out(&self.store.snapshot()?)? {
+        if self.store.is_read_only() {
+            return Ok(());
+        }
+        let snapshot = self.store.snapshot()?;
+        if !recent::has_left_out(&snapshot)? && !queue::has_filed(&snapshot)? {
             return Ok(());
         }
         self.take_steps(Some(Maintenance::RemoveFiled))
@@ -454,7 +462,7 @@ impl EngineCore {
     }
 
     /// Takes one step; returns the next one of its kind if there is more to do.
-    fn take_step(&self, step: Maintenance) -> Result<Option<Maintenance>> {
+    pub(super) fn take_step(&self, step: Maintenance) -> Result<Option<Maintenance>> {
         self.run(step)
     }
 }

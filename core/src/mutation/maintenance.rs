@@ -6,8 +6,9 @@ use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{AuditAction, AuditResult, Condition, WriteClass};
 use crate::store::fleet::{audit, events, held, keys, noted, pending, workspaces};
-use crate::store::meta;
+use crate::store::meta::{self, Kept};
 use crate::store::table::Step;
+use crate::store::telemetry::accepted::{self, KeptBlocks};
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::{queue, recent};
 use crate::timestamp::Timestamp;
@@ -28,7 +29,11 @@ pub(crate) enum Maintenance {
     DropTerminated(Timestamp, Vec<String>),
     /// Removes derived telemetry that has these keys and is too old at that time.
     DropDerived(Derived, Timestamp, Span),
-    /// Removes blocks that are filed from the table of the queue, and recent activities that are too old.
+    /// Puts blocks that are about to be filed into the table of the queue, where they stay.
+    Keep(KeptBlocks),
+    /// Stores which filed blocks are kept.
+    KeepFrom(Option<Kept>),
+    /// Removes blocks that are filed and not kept from the table of the queue, and recent activities that are too old.
     RemoveFiled,
     /// Writes a step of sealing.
     Seal(Box<Sealing>),
@@ -50,10 +55,11 @@ impl Mutation for Maintenance {
     fn class(&self) -> WriteClass {
         match self {
             Self::Settle(_) | Self::AdvanceActionBatch(_) | Self::NoteCopy => WriteClass::Fleet,
-            Self::Seal(_) => WriteClass::Filing,
+            Self::Keep(_) | Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
             | Self::DropDerived(..)
+            | Self::KeepFrom(_)
             | Self::RemoveFiled
             | Self::DropAudit(..)
             | Self::DropEvents(_)
@@ -83,6 +89,14 @@ impl Mutation for Maintenance {
             }
             Self::DropDerived(of, now, span) => {
                 context.drop_derived(of, Removing::Old(now), span)?;
+                None
+            }
+            Self::Keep(blocks) => {
+                accepted::keep(context.tables, &blocks)?;
+                None
+            }
+            Self::KeepFrom(kept) => {
+                meta::set_kept(context.tables, kept)?;
                 None
             }
             Self::RemoveFiled => {

@@ -3,6 +3,7 @@
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, RemovedTelemetry, TelemetrySelection, WriteClass};
 use crate::store::fleet::{audit, held};
+use crate::store::telemetry::queue;
 
 use super::retention::{Derived, Removing, Span};
 use super::{Caller, Context, Mutation, Outcome};
@@ -46,6 +47,7 @@ impl Mutation for RemoveTelemetry {
                     let error = EngineError::new(ErrorKind::LitigationHold, message);
                     return context.refused(row, error);
                 }
+                queue::forget_kept(context.tables)?;
                 row.set_detail(&selection.described());
                 step.row = context.write_row(row, AuditResult::Accepted)?;
             }

@@ -8,16 +8,17 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
-use super::meta::{COPIED_KEY, FORMAT_KEY, LOG_KEY, LOG_POSITION_KEY, LOG_SETTINGS_KEY};
+use super::meta::{COPIED_KEY, FORMAT_KEY, KEPT_KEY, LOG_KEY, LOG_POSITION_KEY, LOG_SETTINGS_KEY};
 use super::table::{Read, Snapshot, Step, Table};
 use super::telemetry::pending_block::{PendingBlock, each_whole};
 
 /// Keys of `meta` that a copy has otherwise, or not.
-const NOT_COPIED: [&[u8]; 5] = [
+const NOT_COPIED: [&[u8]; 6] = [
     LOG_KEY,
     LOG_POSITION_KEY,
     LOG_SETTINGS_KEY,
     COPIED_KEY,
+    KEPT_KEY,
     FORMAT_KEY,
 ];
 /// Entries in one transaction of the copy; bounds its memory.

@@ -25,6 +25,7 @@ const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
 const FILED_KEY: &[u8] = b"filed";
+pub(super) const KEPT_KEY: &[u8] = b"kept";
 const RECENT_KEY: &[u8] = b"recent";
 pub(super) const COPIED_KEY: &[u8] = b"copied";
 pub(super) const LOG_KEY: &[u8] = b"log";
@@ -163,6 +164,37 @@ pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
         value.extend_from_slice(&pass.bucket);
     }
     tables.put(Table::Meta, FILED_KEY, &value)
+}
+
+/// The filed blocks that stay in the table of the queue, to be read in the order of receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Made when the store began to keep them.
+    pub(crate) id: u64,
+    /// The number from which on each accepted block is kept.
+    pub(crate) from: u64,
+}
+
+/// The filed blocks that are kept; `None` where none are.
+pub(crate) fn kept(read: &impl Read) -> Result<Option<Kept>> {
+    read.get(Table::Meta, KEPT_KEY, |value| {
+        let mut decoder = Decoder::new(value);
+        let kept = Kept {
+            id: u64::from_le_bytes(decoder.array()?),
+            from: u64::from_le_bytes(decoder.array()?),
+        };
+        decoder.finish()?;
+        Ok(kept)
+    })
+}
+
+/// Stores which filed blocks are kept.
+pub(crate) fn set_kept(tables: &Tables<'_>, kept: Option<Kept>) -> Result<()> {
+    let Some(Kept { id, from }) = kept else {
+        return tables.remove(Table::Meta, KEPT_KEY).map(drop);
+    };
+    let value = [id, from].map(u64::to_le_bytes).concat();
+    tables.put(Table::Meta, KEPT_KEY, &value)
 }
 
 /// The log of the queue, now or last.

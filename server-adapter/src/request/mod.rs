@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use deskfleet::routes::Pace;
-use deskfleet::{EventBytes, EventStream, Exchange, ResponseBody, ResponseFuture};
+use deskfleet::{Dispatched, EventBytes, EventStream, Exchange, ResponseBody, ResponseFuture};
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 
@@ -373,17 +372,16 @@ fn finish<'r>(
         refusal::retry_after(&mut response, seconds);
         return Finishing::Rare(Box::pin(ready(Ok(response))));
     }
-    if let Some(events) = exchange.events() {
-        return Finishing::Rare(Box::pin(ready(events_as_they_happen(context, events))));
-    }
     let is_operators = handled.operation.is_operators();
-    if exchange
-        .route()
-        .is_some_and(|route| route.pace == Pace::Slow)
-    {
-        return Finishing::Rare(Box::pin(off_the_loop(context, is_operators, exchange)));
+    match exchange.dispatch() {
+        Dispatched::Quick(response) => Finishing::Durable(response, is_operators),
+        Dispatched::Slow(exchange) => {
+            Finishing::Rare(Box::pin(off_the_loop(context, is_operators, exchange)))
+        }
+        Dispatched::Events(events, _) => {
+            Finishing::Rare(Box::pin(ready(events_as_they_happen(context, events))))
+        }
     }
-    Finishing::Durable(exchange.finish(), is_operators)
 }
 
 /// The seconds after which a report without a key is accepted, where its source has sent too much of such.

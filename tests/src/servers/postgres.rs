@@ -14,6 +14,8 @@ use super::ports::free_ports;
 
 /// Longer than any step takes under load.
 const STEP_MAX: Duration = Duration::from_secs(120);
+/// The longest that a standby takes to follow another primary.
+const FOLLOWS_MAX: Duration = Duration::from_secs(20);
 /// PostgreSQL refuses to run as root.
 const USER: &str = "postgres";
 
@@ -198,12 +200,28 @@ impl Postgres {
         (0..self.servers.len()).filter(standby)
     }
 
-    pub(super) fn wait_for_standbys(&self) {
+    /// Returns once all standbys replicate. One that asks the new primary for a segment of the timeline before, which was never there,
+    /// asks for ever: it gets a new copy.
+    pub(super) fn wait_for_standbys(&mut self) {
         let standbys = self.servers.len() - 1;
-        let replicating = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
-        self.wait("the standbys", |own| {
-            own.sql(replicating) == standbys.to_string()
-        });
+        let streams = |own: &Self| own.streaming().len() == standbys;
+        let begun = Instant::now();
+        while !streams(self) && begun.elapsed() < FOLLOWS_MAX {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let streaming = self.streaming();
+        let lost = |index: &usize| !streaming.contains(&format!("s{index}"));
+        for index in self.running_standbys().filter(lost).collect::<Vec<_>>() {
+            self.kill(index);
+            self.copy(index);
+        }
+        self.wait("the standbys", streams);
+    }
+
+    /// The names of the standbys that replicate.
+    fn streaming(&self) -> Vec<String> {
+        let names = "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'";
+        self.sql(names).lines().map(str::to_owned).collect()
     }
 
     /// Starts `index` as a standby, from a copy of the primary.

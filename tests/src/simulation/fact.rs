@@ -191,6 +191,17 @@ pub enum Fact<'a> {
     Refusing(u32),
     /// The disk at the end: whether it holds the beginning of a key's text.
     Disk(bool),
+    /// Telemetry was read in the order of its receipt, from where the reader was.
+    Accepted {
+        /// The numbers of the records.
+        numbers: Vec<i32>,
+        /// Whether some are not kept any more.
+        missed: bool,
+        /// Whether the reader has come to the end.
+        is_end: bool,
+        /// What the clock showed.
+        now: Timestamp,
+    },
     /// Everything was read.
     Read(&'a Reading),
 }

@@ -7,6 +7,8 @@ use http::{Method, Request};
 use super::fact::Mark;
 
 const DAY: i64 = 86_400;
+/// For how long telemetry is kept in the order of its receipt.
+pub(super) const KEPT_DAYS: u64 = 5;
 
 /// Workspaces that are stored at the beginning and never removed or terminated.
 pub const STABLE: [&str; 4] = ["ws-00", "ws-2s", "ws-4s", "ws-9s"];

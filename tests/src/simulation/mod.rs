@@ -16,6 +16,7 @@ pub mod observers;
 pub mod order;
 mod power;
 mod providers;
+mod reader;
 mod reading;
 mod steps;
 mod world;

@@ -23,6 +23,8 @@ pub enum FactChange {
     Secret(&'static str),
     /// Replaces the time of the last sweep, given the step, the clock and the true time.
     Swept(fn(Upkeep, Timestamp, Timestamp) -> Timestamp),
+    /// Changes the records that are read in the order of receipt.
+    Accepted(fn(&mut Vec<i32>)),
     /// Adds `n` refused writes to every reading.
     Refusing(u32),
 }
@@ -78,6 +80,24 @@ impl Observer for MutantObserver {
             (Fact::Swept(how, now, swept), FactChange::Swept(change)) => {
                 let swept = change(*how, *now, *swept);
                 self.observer.see(&Fact::Swept(*how, *now, swept))
+            }
+            (
+                Fact::Accepted {
+                    numbers,
+                    missed,
+                    is_end,
+                    now,
+                },
+                FactChange::Accepted(change),
+            ) => {
+                let mut numbers = numbers.clone();
+                change(&mut numbers);
+                self.observer.see(&Fact::Accepted {
+                    numbers,
+                    missed: *missed,
+                    is_end: *is_end,
+                    now: *now,
+                })
             }
             (Fact::Read(_), FactChange::Refusing(times)) => {
                 self.observer.see(&Fact::Refusing(times))

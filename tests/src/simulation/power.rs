@@ -7,6 +7,7 @@ use crate::files::{Part, Queue};
 use super::fact::{Fact, Upkeep};
 use super::fault::Fault;
 use super::fault_schedule::cut;
+use super::reader::AcceptedReader;
 use super::world::World;
 
 impl World {
@@ -19,6 +20,10 @@ impl World {
                 .clock(self.time.clock())
                 .seed(self.seed ^ (self.opened << 32))
                 .observer(move |event: &Event<'_>| heard.record_event(event));
+            let builder = match self.reader {
+                Some(_) => AcceptedReader::keeping(builder),
+                None => builder,
+            };
             let met = self.disk.met();
             match self.queue.open(builder, &self.config, &self.disk) {
                 Ok(engine) => {

@@ -20,6 +20,7 @@ use super::fault::Fault;
 use super::fault_schedule::Time;
 use super::fleet::{STABLE, json, stable_json};
 use super::providers::Provider;
+use super::reader::AcceptedReader;
 use super::reading::{Probe, read};
 use super::{Outcome, Tally};
 
@@ -69,6 +70,7 @@ pub(super) struct World {
     pub(super) config: Config,
     pub(super) engine: Option<Engine>,
     pub(super) heard: Heard,
+    pub(super) reader: Option<AcceptedReader>,
     observers: Vec<Box<dyn Observer>>,
     pub(super) calls: Vec<Call>,
     next_call: u64,
@@ -123,6 +125,7 @@ impl World {
             config,
             engine: None,
             heard: Heard::default(),
+            reader: AcceptedReader::of_seed(seed),
             observers,
             calls: Vec::new(),
             next_call: 0,
@@ -142,6 +145,7 @@ impl World {
         world.clock_moved()?;
         world.choose_queue();
         world.open()?;
+        world.read_accepted()?;
         world.key = world.issue_first()?;
         for desk in STABLE {
             let target = format!("/operator/workspaces/{desk}");
@@ -165,6 +169,7 @@ impl World {
         let steps = self.chance.u32(STEPS_MAX / 3..STEPS_MAX);
         for _ in 0..steps {
             self.step()?;
+            self.may_read_accepted()?;
         }
         self.repair_and_read()?;
         let holds_key = self.disk.holds("dfk_");
@@ -391,6 +396,7 @@ impl World {
         let records = reading.records.values().map(Vec::len).sum::<usize>() as u64;
         self.tally.removed += self.records.saturating_sub(records);
         self.records = records;
-        self.notify(&Fact::Read(&reading))
+        self.notify(&Fact::Read(&reading))?;
+        self.read_accepted()
     }
 }

@@ -1,6 +1,7 @@
 //! The engine for a Rust program: the same rules as over HTTP, without URLs. Where a call needs a key over HTTP, the
 //! audit names the caller `host` here.
 
+mod accepted;
 mod actions;
 mod batch;
 mod export;
@@ -15,6 +16,7 @@ mod workspaces;
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
 
+pub use accepted::{Accepted, AcceptedPosition};
 pub use batch::{BatchFuture, RefusedBatch, TelemetryBatch};
 pub use import::WorkspaceImport;
 pub use workspaces::{WorkspaceList, WorkspacePage, WorkspaceQuery};

@@ -28,7 +28,7 @@ use super::block::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
 use super::key_name;
 use super::pending_block::{self, Oldest, PendingBlock};
-use super::queue::{keep_damaged, remove_filed};
+use super::queue::{forget_kept, keep_damaged, remove_filed};
 use super::recent::{self, RecentActivities, RecentBlocks};
 use super::removal::{Omitted, Removal};
 use super::rows::{NO_TEXT, Rows};
@@ -38,8 +38,7 @@ use super::work::Work;
 /// A slice of a pass, ready to be written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slice {
-    is_essential: bool,
-    /// The names on hold by which it leaves records out.
+    /// The names on hold by which it leaves records out, for a removal, which frees space.
     held: Option<Arc<HeldNames>>,
     /// Records that the whole pass files.
     records: u64,
@@ -51,6 +50,8 @@ pub(crate) struct Slice {
     last_block: u64,
     /// Records that the pass removes from the queue and cannot file.
     set_aside: u64,
+    /// Whether the blocks of the pass stay in the table.
+    keeps_blocks: bool,
     /// The unreadable blocks that the table must keep.
     kept: Vec<Damaged>,
     /// Parts that were merged into others.
@@ -67,9 +68,7 @@ pub(crate) struct Slice {
 #[derive(Debug)]
 pub(crate) struct Pass {
     records: u64,
-    /// Whether it frees space.
-    is_essential: bool,
-    /// The names on hold by which it leaves records out.
+    /// The names on hold by which it leaves records out, for a removal.
     held: Option<Arc<HeldNames>>,
     /// The records that it leaves out.
     omitted: Omitted,
@@ -80,6 +79,8 @@ pub(crate) struct Pass {
     damaged: Vec<Damaged>,
     /// Whether the table keeps them.
     keeps_damaged: bool,
+    /// Whether it keeps all others.
+    keeps_blocks: bool,
     /// The records of the blocks, and of the parts with which the current bucket is merged.
     rows: Rows,
     /// The prefix of the keys of each bucket, and its rows.
@@ -111,13 +112,13 @@ impl Pass {
         let omitted = removal.map(|removal| removal.drop_from(&mut rows));
         Ok(Some(Self {
             records,
-            is_essential: removal.is_some(),
             held: removal.map(|removal| Arc::clone(&removal.held)),
             omitted: omitted.unwrap_or_default(),
             filed: meta::filed(read)?,
             last_block,
             damaged,
             keeps_damaged: false,
+            keeps_blocks: false,
             buckets: buckets(&rows).into_iter(),
             rows,
             has_ended: false,
@@ -161,6 +162,16 @@ impl Pass {
         self.keeps_damaged = true;
     }
 
+    /// Records that its blocks are in the table, where they stay.
+    pub(crate) fn keep_blocks(&mut self) {
+        self.keeps_blocks = true;
+    }
+
+    /// The number of its last block.
+    pub(crate) fn last_block(&self) -> u64 {
+        self.last_block
+    }
+
     /// Whether the last slice is prepared.
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
@@ -174,8 +185,8 @@ impl Pass {
         let mut preparation = Preparation {
             read,
             slice: Slice {
-                is_essential: self.is_essential,
                 held: self.held.clone(),
+                keeps_blocks: self.keeps_blocks,
                 records: self.records,
                 before: self.filed.clone(),
                 last_block: self.last_block,
@@ -363,7 +374,7 @@ impl Slice {
 
     /// The class of its write.
     pub(crate) fn class(&self) -> WriteClass {
-        if self.is_essential {
+        if self.held.is_some() {
             WriteClass::Essential
         } else {
             WriteClass::Filing
@@ -404,6 +415,9 @@ impl Slice {
         let below = self.last_block.saturating_add(1);
         meta::set_filed(tables, &Filed { below, pass: None })?;
         tables.effects.queue.filed_below = Some(below);
+        if !self.keeps_blocks {
+            forget_kept(tables)?;
+        }
         let more = remove_filed(tables)?;
         Ok(recent::remove_left_out(tables)? || more)
     }

@@ -1,5 +1,6 @@
 //! Telemetry on disk: the arrival queue, the per-instance history it is filed into, and the newest record of each user.
 
+pub(crate) mod accepted;
 pub(crate) mod arrivals;
 mod block;
 mod chunk;

@@ -63,6 +63,12 @@ impl PendingBlock {
         Ok(())
     }
 
+    /// Adds all its records to `rows`, those that are filed already as well.
+    pub(super) fn add_whole_to(&self, read: &impl Read, rows: &mut Rows) -> Result<()> {
+        self.read_bytes(read, |block| decode(block, None, rows))?;
+        Ok(())
+    }
+
     /// Calls `visit` with its bytes. For a segment these are certainly the acknowledged ones.
     fn read_bytes<R>(
         &self,

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, WORK_ROWS_MAX};
 use crate::model::Stream;
 use crate::store::disk::damage::Damaged;
-use crate::store::meta::{self, Filed, PassPlace};
-use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
+use crate::store::meta::{self, Filed, Kept, PassPlace};
+use crate::store::table::{Read, Step, Table, Tables, row_number};
 use crate::store::telemetry::segments::SegmentPlace;
 use crate::timestamp::Timestamp;
 
@@ -90,7 +90,9 @@ impl QueueIndex {
         self.filed = meta::filed(read)?;
         let mut rows = Rows::default();
         self.set_aside = 0;
-        read.scan(Table::Queue, ALL_KEYS, |key, block| {
+        let first = self.filed.below.to_be_bytes();
+        let unfiled = (Bound::Included(first.as_slice()), Bound::Unbounded);
+        read.scan(Table::Queue, unfiled, |key, block| {
             let number = row_number(key)?;
             if number >= SET_ASIDE {
                 self.set_aside += 1;
@@ -300,13 +302,40 @@ pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> 
     Ok(())
 }
 
-/// Removes filed blocks from the table of the queue, for at most a few milliseconds; returns whether there may be more.
+/// The number of the first block that is not both filed and no longer kept.
+fn kept_from(read: &impl Read) -> Result<u64> {
+    let filed = meta::filed(read)?.below;
+    Ok(meta::kept(read)?.map_or(filed, |kept| filed.min(kept.from)))
+}
+
+/// Removes filed blocks that are not kept from the table of the queue, for at most a few milliseconds; returns whether there may be more.
 pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
     // They are consecutive, so this is as little work as a quarter of it in parts of history.
     const BLOCKS_MAX: usize = 4 * WORK_ROWS_MAX;
-    let below = meta::filed(tables)?.below.to_be_bytes();
+    let below = kept_from(tables)?.to_be_bytes();
     let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
     tables.remove_some(Table::Queue, range, BLOCKS_MAX)
+}
+
+/// Whether [`remove_filed`] has something to do.
+pub(crate) fn has_filed(read: &impl Read) -> Result<bool> {
+    let below = kept_from(read)?.to_be_bytes();
+    let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
+    let mut found = false;
+    read.scan(Table::Queue, range, |_, _| {
+        found = true;
+        Ok(Step::Break(()))
+    })?;
+    Ok(found)
+}
+
+/// Keeps no filed block any longer: a reader that has not come to the first that is not filed learns that it missed some.
+pub(crate) fn forget_kept(tables: &Tables<'_>) -> Result<()> {
+    let Some(kept) = meta::kept(tables)? else {
+        return Ok(());
+    };
+    let from = kept.from.max(meta::filed(tables)?.below);
+    meta::set_kept(tables, Some(Kept { from, ..kept }))
 }
 
 /// Keeps damaged blocks in the table, for a store without a file for them.

@@ -8,8 +8,8 @@ use super::retention::{about_retention, about_right_times, about_sweeps};
 use super::{FactChange, Mutant};
 use crate::simulation::fact::{Ending, Intent, Observer, Reading};
 use crate::simulation::observers::{
-    Answers, AuditRows, Holds, Keys, Lifecycle, OneRowPerAction, Pages, QueueCount, Records,
-    Recovery, Secrets, Whole,
+    Answers, AuditRows, Holds, InOrder, Keys, Lifecycle, OneRowPerAction, Pages, QueueCount,
+    Records, Recovery, Secrets, Whole,
 };
 
 pub(super) fn mutant(
@@ -36,6 +36,7 @@ pub fn mutants() -> Vec<Mutant> {
     [
         about_records(),
         about_the_queue(),
+        about_the_order_of_receipt(),
         about_actions(),
         about_the_audit(),
         about_events(),
@@ -121,6 +122,25 @@ fn about_the_queue() -> Vec<Mutant> {
                 if *intent == Intent::QueueCount {
                     "123456".clone_into(&mut answer.body);
                 }
+            }),
+        ),
+    ]
+}
+
+fn about_the_order_of_receipt() -> Vec<Mutant> {
+    let in_order = || -> Box<dyn Observer> { Box::new(InOrder::default()) };
+    vec![
+        mutant(
+            "a record does not come in the order of receipt",
+            in_order,
+            FactChange::Accepted(|numbers| numbers.truncate(numbers.len() / 2)),
+        ),
+        mutant(
+            "a record comes again and again in the order of receipt",
+            in_order,
+            FactChange::Accepted(|numbers| {
+                let first = numbers.first().copied();
+                numbers.extend(first.into_iter().flat_map(|first| [first; 8]));
             }),
         ),
     ]

@@ -12,6 +12,7 @@ mod dated;
 mod events;
 mod held;
 mod holds;
+mod in_order;
 mod keys;
 mod lifecycle;
 mod pages;
@@ -26,11 +27,13 @@ pub use audit::{AuditRows, OneRowPerAction};
 pub use dated::RightTimes;
 pub use events::EventLog;
 pub use holds::Holds;
+pub use in_order::InOrder;
 pub use keys::Keys;
 pub use lifecycle::Lifecycle;
 pub use pages::Pages;
 pub use queue::QueueCount;
 pub use records::Records;
+pub(super) use records::record_number;
 pub use sweeping::Sweeping;
 pub use upkeep::{Recovery, Whole};
 
@@ -45,6 +48,7 @@ pub fn all() -> Vec<Box<dyn Observer>> {
         Box::new(Sweeping::default()),
         Box::new(RightTimes::default()),
         Box::new(QueueCount::default()),
+        Box::new(InOrder::default()),
         Box::new(Lifecycle::default()),
         Box::new(AuditRows::default()),
         Box::new(OneRowPerAction::default()),

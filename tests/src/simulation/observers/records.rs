@@ -67,7 +67,7 @@ pub(super) fn seen(
         Record::Stats(_) | Record::Activity(_) | Record::Startup(_) => 1,
     };
     Ok(Mark {
-        number: number(record).ok_or("a record without a number")?,
+        number: record_number(record).ok_or("a record without a number")?,
         stream,
         instance,
         user: user.ok_or("a record of another user")?,
@@ -78,7 +78,7 @@ pub(super) fn seen(
 }
 
 /// The number of a record of the simulation.
-fn number(record: &Record) -> Option<i32> {
+pub(in crate::simulation) fn record_number(record: &Record) -> Option<i32> {
     match record {
         Record::Stats(record) => record.id,
         Record::Activity(record) => record.id,
