@@ -47,7 +47,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let view = engine.workspace("ws-8k2m4n6p1")?.ok_or("it was just put")?;
     println!("{:?} with {:?}", view.workspace.state, view.transition);
     for received in engine.all_history(HistoryQuery::new(Stream::Stats, "ws-8k2m4n6p1")) {
-        println!("filed at {}", received?.filed_at);
+        println!("of {}", received?.filed_at);
     }
     for row in engine.admin_activity(10)? {
         println!(

@@ -65,7 +65,7 @@ settings! {
         pub headers_bytes: usize = 16 * 1024, Bytes(1, HEAD_BYTES_MAX);
         /// Telemetry records in the queue; above it 503 `QueueFull`.
         pub queue_records: u64 = 1_000_000, Count(1, QUEUE_RECORDS_MAX);
-        /// Queued records at which the writer files by itself, between two commits; never if above `queue_records`.
+        /// Queued records at which they are filed before it is time. Callers that commit do that too; not if above `queue_records`.
         pub queue_high_water: u64 = 200_000, Count(1, u64::MAX);
         /// Events that are kept; above it the oldest are removed, once an hour.
         pub events: u64 = 1_000_000, Count(1, u64::MAX);

@@ -33,6 +33,7 @@ use crate::log::{CanShare, Log};
 use crate::mutation::configure::shared_settings;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
+use crate::store::telemetry::segments::Available;
 use crate::store::{Store, meta};
 use crate::timestamp::Timestamp;
 
@@ -48,6 +49,7 @@ use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 use rate::Rate;
 use rejections::Rejections;
+use upkeep::UpkeepThread;
 pub(crate) use write::Claim;
 
 /// Returns the free bytes of the medium, where they are known.
@@ -60,8 +62,8 @@ pub(crate) struct Injected {
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) free_space: Option<Box<FreeSpace>>,
     pub(crate) conditions: Option<Box<HostConditions>>,
-    /// How long accepted telemetry can be read in the order of its receipt.
-    pub(crate) keep_accepted: Option<Duration>,
+    /// How long accepted telemetry can be read in the order of its receipt. Not in WebAssembly, whose module has none of it.
+    pub(crate) keep_accepted: Option<(Available, Duration)>,
     /// Nothing outlives the store, so telemetry is acknowledged before its commit.
     pub(crate) volatile: bool,
     /// The log that this engine shares, and its name as a node.
@@ -106,6 +108,7 @@ pub(crate) struct EngineCore {
     fleet: Mutex<Option<KnownFleet>>,
     rate: Rate,
     rejections: Rejections,
+    upkeep_thread: UpkeepThread,
     /// Ends the thread of upkeep.
     stopping: AtomicBool,
 }
@@ -151,6 +154,7 @@ impl EngineCore {
             fleet: Mutex::default(),
             rate: Rate::default(),
             rejections: Rejections::default(),
+            upkeep_thread: UpkeepThread::default(),
             stopping: AtomicBool::new(false),
         };
         // Upkeep reports a missing reserve.

@@ -56,13 +56,14 @@ pub enum ErrorKind {
     ForeignFile,
     /// The file, or an entry of the log that nodes share, was written by a newer deskfleet.
     NewerFormat,
-    /// Another process has the file open.
+    /// Another process, or this one, has the file open.
     AlreadyOpen,
     /// The file is damaged.
     Corrupted,
-    /// The builder lacks a clock or randomness.
+    /// The builder lacks a clock or randomness, a value or a rule is out of its bounds, or what is called was not asked for when the engine
+    /// was opened.
     Configuration,
-    /// A bug of ours (500 `Internal`).
+    /// A bug of ours (500 `Internal`), or the randomness of the host failed.
     Internal,
 }
 

@@ -29,7 +29,8 @@
 //! 4. [`Engine::handle`] and [`Engine::call`]: the HTTP interface, for any server. An `http::Request` in, an `http::Response`
 //!    out; every failure is a response already. With the feature `tower`, `Engine::service` keeps slow work off an event loop.
 //!    [`Principal`] is a caller that the host has authenticated.
-//! 5. [`ManualClock`] and [`EngineBuilder::seed`]: a test double that repeats to the byte.
+//! 5. [`ManualClock`] and [`EngineBuilder::seed`]: a test double that repeats to the byte. With the feature `testing`, `testing::Double` also
+//!    fails as a test wants it, and keeps a journal.
 //! 6. [`Observer`]: what goes wrong inside, to log and to count.
 //! 7. [`backends`]: storage of your own.
 //!

@@ -3,10 +3,15 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use deskfleet::limits::FILE_RECORDS_MAX;
-use deskfleet::{ActivityRecord, CommitDriver, Engine, HistoryQuery, Record, StatsRecord, Stream};
+use deskfleet::{
+    ActivityRecord, CommitDriver, Config, Engine, ErrorKind, HistoryQuery, ManualClock, Record,
+    StatsRecord, Stream,
+};
+use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
 use http::Request;
@@ -184,4 +189,27 @@ fn crash_in_a_pass_of_many_desktops_loses_and_doubles_nothing() {
         assert_eq!(engine.check().unwrap().history_records, DESKTOPS as u64);
     }
     assert!(partly_filed > 2, "{partly_filed}");
+}
+
+/// With a clock that stands still nothing is due: only the length of the queue has it filed.
+#[test]
+fn thread_of_upkeep_files_a_short_queue_before_it_is_full_for_long() {
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Thread;
+    config.limits.queue_records = 300;
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    let builder = Engine::builder().clock(clock).seed(3).config(config);
+    let engine = builder.open_in_memory().unwrap();
+    let begun = Instant::now();
+    for number in 0..100 {
+        let records: Vec<Record> = (0..100).map(|id| stats(number * 100 + id)).collect();
+        while let Err(error) = engine.record_all(&records) {
+            assert_eq!(error.kind(), ErrorKind::QueueFull);
+            assert!(begun.elapsed() < Duration::from_secs(20), "at {number}");
+            thread::yield_now();
+        }
+    }
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    engine.close().unwrap();
 }

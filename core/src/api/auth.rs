@@ -11,7 +11,7 @@ use crate::domain::query::{API_KEY, Query};
 use crate::domain::validation::requester;
 use crate::domain::{key_limits, keys};
 use crate::engine_core::EngineCore;
-use crate::model::{Principal, Scope};
+use crate::model::{PRINCIPAL_ID, Principal, Scope};
 use crate::store::fleet::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 
@@ -85,7 +85,12 @@ pub(crate) fn authorize(
     let wanted = scope_wanted(core, access);
     match (wanted, key) {
         (Some(wanted), Some(key)) if !grants(access, wanted, key) => {
-            let message = format!("The API key lacks the scope {}.", wanted.as_str());
+            let who = if key.info.id == PRINCIPAL_ID {
+                "caller"
+            } else {
+                "API key"
+            };
+            let message = format!("The {who} lacks the scope {}.", wanted.as_str());
             Err(Problem::detailed(Code::InsufficientScope, message))
         }
         _ => Ok(()),

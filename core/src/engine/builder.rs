@@ -125,7 +125,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Changes the limits of the configuration: `.limits(|limits| limits.queue_records = 100_000)`.
+    /// Changes the limits of the configuration: `.limits(|limits| limits.cache_bytes = 16 << 20)`.
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.config.limits);
         self
@@ -163,7 +163,7 @@ impl EngineBuilder {
 
     /// Keeps accepted telemetry for that long in the order of its receipt, for [`Engine::accepted`], and no longer than history keeps it.
     /// The file has it twice meanwhile: about 60 bytes more a record. It is dropped earlier where the disk is short of space, and whenever
-    /// telemetry is [removed](Engine::remove_telemetry).
+    /// telemetry is [removed](Engine::remove_telemetry). Not in WebAssembly.
     pub fn keep_accepted(mut self, time: Duration) -> Self {
         self.keep_accepted = Some(time);
         self
@@ -345,7 +345,7 @@ impl EngineBuilder {
             observer: self.observer,
             free_space: self.free_space,
             conditions: self.conditions,
-            keep_accepted: self.keep_accepted,
+            keep_accepted: Available::HERE.zip(self.keep_accepted),
             volatile,
             log: self.log,
         };

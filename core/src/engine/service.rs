@@ -37,7 +37,8 @@ struct Host {
 impl Engine {
     /// The engine as a service for axum and any other tower stack. `spawn` runs work where it may block, in tokio
     /// `tokio::task::spawn_blocking`: requests that read much, and the chunks of long responses. How many run at once is for `spawn` to
-    /// bound; a request whose work it drops is refused with 503.
+    /// bound: work on all processors delays everything else, see the example `axum_nested`, which has a thread less than there are
+    /// processors. A request whose work it drops is refused with 503.
     ///
     /// With [`CommitDriver::Thread`](crate::CommitDriver::Thread) nothing on the event loop waits for a sync; quick reads and events
     /// read the store there. Responses are not compressed: a layer around the service does that, such as `tower_http::compression`. Have it
@@ -65,7 +66,8 @@ impl Engine {
 
 impl EngineService {
     /// Streams events as they happen to requests that ask for `text/event-stream`; without it they get a page. `timer` begins a pause,
-    /// as for [`EventBytes::new`]. How many streams are open is for the host to bound.
+    /// as for [`EventBytes::new`]. How many streams are open is for the host to bound. They end with [`Engine::close`]: a graceful shutdown,
+    /// which waits for open responses, calls it on a thread that may block.
     #[must_use]
     pub fn with_events<P>(mut self, timer: impl Fn(Duration) -> P + Send + Sync + 'static) -> Self
     where

@@ -5,6 +5,7 @@ use crate::mutation::Maintenance;
 use crate::store::meta::{self, Kept};
 use crate::store::telemetry::accepted::{self, InOrder};
 use crate::store::telemetry::queue::Wanted;
+use crate::store::telemetry::segments::Available;
 use crate::timestamp::Timestamp;
 
 use super::EngineCore;
@@ -17,38 +18,46 @@ const AHEAD_SECONDS_MAX: i64 = 26 * 3600;
 impl EngineCore {
     /// Has the store begin or end to keep what is filed, as the host asked.
     pub(crate) fn begin_keeping(&self) -> Result<()> {
-        if self.store.is_read_only() {
+        let Some(here) = Available::HERE.filter(|_| !self.store.is_read_only()) else {
             return Ok(());
-        }
+        };
         let snapshot = self.store.snapshot()?;
         let kept = match (self.injected.keep_accepted, meta::kept(&snapshot)?) {
             (Some(_), None) => Some(Kept {
                 id: self.random_id()?,
                 from: meta::filed(&snapshot)?.below,
             }),
+            // A build without this, as in WebAssembly, has removed what it filed.
+            (Some(_), Some(kept)) if !accepted::is_there(&snapshot, kept)? => Some(Kept {
+                from: meta::filed(&snapshot)?.below,
+                ..kept
+            }),
             (None, Some(_)) => None,
             (Some(_), Some(_)) | (None, None) => return Ok(()),
         };
         drop(snapshot);
-        self.take_step(Maintenance::KeepFrom(kept)).map(drop)
+        self.take_step(Maintenance::KeepFrom(here, kept)).map(drop)
     }
 
     /// Puts the blocks up to the number `last`, which are about to be filed, where they stay; returns whether they do.
     pub(super) fn keep_blocks(&self, last: u64) -> Result<bool> {
-        if self.injected.keep_accepted.is_none() || self.store.is_read_only() {
+        let Some((here, _)) = self.injected.keep_accepted else {
+            return Ok(false);
+        };
+        if self.store.is_read_only() {
             return Ok(false);
         }
         let snapshot = self.store.snapshot()?;
         let blocks = self.store.queue().blocks(Wanted::All);
         for part in accepted::to_keep(&snapshot, &blocks, last, PART_BYTES)? {
-            self.take_step(Maintenance::Keep(part))?;
+            self.take_step(Maintenance::Keep(here, part))?;
         }
         Ok(true)
     }
 
     /// Ends to keep what was received too long ago, or all that is filed on a disk that is short of space.
     pub(super) fn drop_accepted(&self) -> Result<()> {
-        let Some(time) = self.injected.keep_accepted else {
+        let Some((here, time)) = self.injected.keep_accepted else {
             return Ok(());
         };
         let snapshot = self.store.snapshot()?;
@@ -76,7 +85,7 @@ impl EngineCore {
             return Ok(());
         }
         let kept = Some(Kept { from, ..kept });
-        self.take_step(Maintenance::KeepFrom(kept)).map(drop)
+        self.take_step(Maintenance::KeepFrom(here, kept)).map(drop)
     }
 
     /// Reads accepted records from a place on: the id of what is kept and the number of a block; without one from the oldest. Returns the

@@ -145,6 +145,7 @@ impl EngineCore {
                 let panic = panic_text(&*panic);
                 self.observe(&Event::WriterThreadRestarted { panic });
             }
+            self.wake_upkeep();
             self.commits.writer.step_in();
         }
     }

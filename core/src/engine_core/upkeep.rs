@@ -1,8 +1,9 @@
 //! Upkeep: ending what is due, filing, removing what is too old. Each takes bounded steps, and can stop between two of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::thread::park_timeout;
+use std::thread::{self, Thread};
 
 use crate::config::RetentionDays;
 use crate::domain::retention::{clock_was_set, last_day_sealed};
@@ -17,8 +18,9 @@ use crate::observer::Event;
 use crate::store::meta::{self, FORMAT};
 use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
+use crate::store::telemetry::segments::Available;
 use crate::store::telemetry::work::Work;
-use crate::store::telemetry::{queue, recent, sealing};
+use crate::store::telemetry::{recent, sealing};
 use crate::store::{Recovery, panic_text};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, events, upkeep};
@@ -27,6 +29,10 @@ use super::EngineCore;
 
 /// Called between two steps; returns whether to go on.
 pub(crate) type GoOn<'g> = &'g dyn Fn() -> bool;
+
+/// The thread that did upkeep last. WebAssembly has none, and its module no code for it.
+#[derive(Debug, Default)]
+pub(super) struct UpkeepThread(Mutex<Option<(Available, Thread)>>);
 
 impl EngineCore {
     /// How long history is kept; on a node by the fleet's settings.
@@ -108,9 +114,25 @@ impl EngineCore {
         if is_filed { 0 } else { queued }
     }
 
+    /// The queued records at which upkeep files without waiting for its time: half of a short queue.
+    fn filing_mark(&self) -> u64 {
+        let limits = &self.config.limits;
+        let mark = limits.queue_high_water.min(FILE_RECORDS_MAX as u64);
+        mark.min(limits.queue_records.div_ceil(2))
+    }
+
+    /// Has the thread that does upkeep file at once when the queue is above its mark, unless it could not.
+    pub(super) fn wake_upkeep(&self) {
+        if self.store.queued() >= self.filing_mark()
+            && self.filing_failed().is_none()
+            && let Some((_, thread)) = &*lock(&self.upkeep_thread.0)
+        {
+            thread.unpark();
+        }
+    }
+
     /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. A caller
-    /// that has committed and delivered the outcomes calls this, so no other caller waits. If a thread commits, only
-    /// [`Self::maintain`] files.
+    /// that has committed and delivered the outcomes calls this, so no other caller waits.
     pub(super) fn file_above_high_water(&self) {
         if self.store.queued() < self.config.limits.queue_high_water {
             return;
@@ -190,7 +212,7 @@ impl EngineCore {
 
     /// Files pending records if they fill a step or the last filing was some seconds ago.
     fn file_when_due(&self, go_on: GoOn<'_>) -> Result<()> {
-        let full = self.store.queued() >= FILE_RECORDS_MAX as u64;
+        let full = self.store.queued() >= self.filing_mark();
         if full || self.is_due(&self.filed_at, FILE_EVERY_SECONDS) {
             self.file_pending(go_on)?;
         }
@@ -207,6 +229,9 @@ impl EngineCore {
     /// Ends due actions, files when it is time and seals some finished days; once an hour it also removes what is too old. A step
     /// that lacks space is left for a later call, and the other steps still free space.
     pub(crate) fn maintain(&self, go_on: GoOn<'_>) -> Result<()> {
+        if let Some(here) = Available::HERE.filter(|_| self.commit_threads() > 0) {
+            *lock(&self.upkeep_thread.0) = Some((here, thread::current()));
+        }
         self.check_place()?;
         self.keep_reserve_reported();
         let began = self.now();
@@ -227,8 +252,8 @@ impl EngineCore {
         let is_stopping = || self.stopping.load(Ordering::Acquire);
         let mut failures = 0_u64;
         loop {
-            // Parking may end early, which is harmless.
-            park_timeout(UPKEEP_EVERY);
+            // Parking may end early, when the queue is above its mark or for no reason, which is harmless.
+            thread::park_timeout(UPKEEP_EVERY);
             if is_stopping() {
                 return;
             }
@@ -443,11 +468,8 @@ impl EngineCore {
 
     /// Removes filed blocks that are no longer kept, and recent activities that are too old or were removed from history.
     pub(super) fn remove_filed(&self) -> Result<()> {
-        if self.store.is_read_only() {
-            return Ok(());
-        }
-        let snapshot = self.store.snapshot()?;
-        if !recent::has_left_out(&snapshot)? && !queue::has_filed(&snapshot)? {
+        let keeps = self.injected.keep_accepted.is_some();
+        if self.store.is_read_only() || !keeps && !recent::has_left_out(&self.store.snapshot()?)? {
             return Ok(());
         }
         self.take_steps(Some(Maintenance::RemoveFiled))

@@ -254,7 +254,8 @@ pub struct AuditEntry {
     /// Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out;
     /// then how many calls the row counts.
     pub detail: Option<String>,
-    /// Name of the key used; null where the host itself acted.
+    /// Name of the key used, or of the [`Principal`](crate::Principal); null where the host itself acted. A client can choose `requester`, and
+    /// never this.
     pub api_key_name: Option<String>,
     /// Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -262,7 +263,7 @@ pub struct AuditEntry {
     /// Number of the batch that the action is of. Left out where it is of none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_id: Option<u64>,
-    /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote. `GetAdminActivity` does not
+    /// Number of the key used; `None` when the host itself or a principal acted, and in rows that a version without it wrote. `GetAdminActivity` does not
     /// return it.
     #[serde(skip)]
     pub api_key_id: Option<u64>,

@@ -16,9 +16,10 @@ use super::AuditAction;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Scope {
-    /// The Information GET endpoints, and the histories.
+    /// Everything that is read but the audit, the keys and the backups: the Information GET endpoints, histories, all of `/query` with its
+    /// export and events, and the state of batches of actions.
     Read,
-    /// The Actions endpoints and `RemoveWorkSpaceDbEntry`.
+    /// The Actions endpoints, `RemoveWorkSpaceDbEntry`, batches of actions and their previews.
     Act,
     /// The operator surface; includes `read`, `act` and `audit`.
     Admin,
@@ -184,7 +185,7 @@ pub(crate) type SecretHash = [u8; 32];
 pub(crate) const PRINCIPAL_ID: u64 = 0;
 
 /// A caller that the host has authenticated, in the extensions of a request: it needs no API key, and the audit has its name. A client
-/// cannot send one.
+/// cannot send one, and a key that it sends beside is ignored. A stream of events goes on when the session of the user ends: the host ends it.
 ///
 /// ```
 /// use bytes::Bytes;

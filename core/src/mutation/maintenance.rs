@@ -10,6 +10,7 @@ use crate::store::meta::{self, Kept};
 use crate::store::table::Step;
 use crate::store::telemetry::accepted::{self, KeptBlocks};
 use crate::store::telemetry::sealing::Sealing;
+use crate::store::telemetry::segments::Available;
 use crate::store::telemetry::{queue, recent};
 use crate::timestamp::Timestamp;
 
@@ -30,9 +31,9 @@ pub(crate) enum Maintenance {
     /// Removes derived telemetry that has these keys and is too old at that time.
     DropDerived(Derived, Timestamp, Span),
     /// Puts blocks that are about to be filed into the table of the queue, where they stay.
-    Keep(KeptBlocks),
+    Keep(Available, KeptBlocks),
     /// Stores which filed blocks are kept.
-    KeepFrom(Option<Kept>),
+    KeepFrom(Available, Option<Kept>),
     /// Removes blocks that are filed and not kept from the table of the queue, and recent activities that are too old.
     RemoveFiled,
     /// Writes a step of sealing.
@@ -55,11 +56,11 @@ impl Mutation for Maintenance {
     fn class(&self) -> WriteClass {
         match self {
             Self::Settle(_) | Self::AdvanceActionBatch(_) | Self::NoteCopy => WriteClass::Fleet,
-            Self::Keep(_) | Self::Seal(_) => WriteClass::Filing,
+            Self::Keep(..) | Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
             | Self::DropDerived(..)
-            | Self::KeepFrom(_)
+            | Self::KeepFrom(..)
             | Self::RemoveFiled
             | Self::DropAudit(..)
             | Self::DropEvents(_)
@@ -91,11 +92,11 @@ impl Mutation for Maintenance {
                 context.drop_derived(of, Removing::Old(now), span)?;
                 None
             }
-            Self::Keep(blocks) => {
+            Self::Keep(_, blocks) => {
                 accepted::keep(context.tables, &blocks)?;
                 None
             }
-            Self::KeepFrom(kept) => {
+            Self::KeepFrom(_, kept) => {
                 meta::set_kept(context.tables, kept)?;
                 None
             }

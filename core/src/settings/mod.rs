@@ -24,6 +24,17 @@ pub use value::{Form, Value};
 
 use crate::nearest::nearest;
 
+/// The text of a setting. In WebAssembly it is empty: no host there shows it, and all of them make the module larger.
+#[doc(hidden)]
+#[must_use]
+pub const fn text(text: &'static str) -> &'static str {
+    if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
+        ""
+    } else {
+        text
+    }
+}
+
 /// Declares a struct of settings: each field with its text, type and default, and where its type says too little with its
 /// [`Form`]. The struct implements `Default` and [`Settings`].
 ///
@@ -114,7 +125,7 @@ macro_rules! settings {
                         &mut self.$field,
                         $crate::settings!(@name name $field $($key)?),
                         $crate::settings!(@form $($form)?),
-                        concat!($($doc, "\n"),+),
+                        $crate::settings::text(concat!($($doc, "\n"),+)),
                         visitor,
                     );
                 )*

@@ -6,7 +6,7 @@ use crate::timestamp::Timestamp;
 use super::codec::{Decoder, damaged};
 use super::table::{Read, Table, Tables};
 use crate::store::journal::LogPosition;
-use crate::store::telemetry::segments::LogMark;
+use crate::store::telemetry::segments::{Available, LogMark};
 
 /// The format that is written; `core/docs/format.md` describes it, and how a next one is added.
 pub(crate) const FORMAT: u32 = 7;
@@ -175,8 +175,11 @@ pub(crate) struct Kept {
     pub(crate) from: u64,
 }
 
-/// The filed blocks that are kept; `None` where none are.
+/// The filed blocks that are kept; `None` where none are. WebAssembly keeps none.
 pub(crate) fn kept(read: &impl Read) -> Result<Option<Kept>> {
+    if Available::HERE.is_none() {
+        return Ok(None);
+    }
     read.get(Table::Meta, KEPT_KEY, |value| {
         let mut decoder = Decoder::new(value);
         let kept = Kept {

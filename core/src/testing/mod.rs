@@ -22,13 +22,15 @@
 //! # Ok::<(), deskfleet::EngineError>(())
 //! ```
 //!
-//! | file | holds |
-//! |---|---|
-//! | `rule.rs` | what a rule is: its members, their bounds, and which requests it meets |
-//! | `storage.rs` | the medium that fails as the rules say, and survives a power cut |
-//! | `journal.rs` | exchanges without keys, assertions about them, and replay |
-//! | `pause.rs` | the clock, and waits for a latency |
-//! | `double.rs` | [`Double`] and the requests below `/double/` |
+//! Operations have the ids of the rows of [`routes::ROUTES`](crate::routes::ROUTES), as in the OpenAPI document.
+
+// | file | holds |
+// |---|---|
+// | `rule.rs` | what a rule is: its members, their bounds, and which requests it meets |
+// | `storage.rs` | the medium that fails as the rules say, and survives a power cut |
+// | `journal.rs` | exchanges without keys, assertions about them, and replay |
+// | `pause.rs` | the clock, and waits for a latency |
+// | `double.rs` | [`Double`] and the requests below `/double/` |
 
 mod double;
 mod journal;

@@ -37,7 +37,7 @@ pub struct HistoryQuery {
     pub stream: Stream,
     /// The instance; empty for records that name none.
     pub instance_id: String,
-    /// Records filed at this time or later. Default no bound.
+    /// Records whose time in history is this or later. Default no bound.
     pub from: Option<Timestamp>,
     /// Records filed before this time. Default no bound.
     pub to: Option<Timestamp>,

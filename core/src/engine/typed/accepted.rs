@@ -103,3 +103,51 @@ impl Engine {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::config::Config;
+    use crate::model::{StatsRecord, WriteClass};
+    use crate::store::meta;
+    use crate::store::table::Table;
+    use crate::store::{Store, StoreOptions};
+    use crate::timestamp::Timestamp;
+
+    #[test]
+    fn reader_learns_that_a_build_without_the_order_of_receipt_removed_what_it_filed() {
+        let folder = std::env::temp_dir().join(format!("deskfleet-order-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let path = folder.join("fleet.redb");
+        let open = || {
+            let builder = Engine::builder()
+                .clock(ManualClock::new(Timestamp::UNIX_EPOCH))
+                .seed(1);
+            builder
+                .keep_accepted(Duration::from_secs(60))
+                .open(&path)
+                .unwrap()
+        };
+        let engine = open();
+        let begin = engine.accepted(None, 1).unwrap().position;
+        engine.record(StatsRecord::default()).unwrap();
+        engine.file_pending().unwrap();
+        assert_eq!(engine.accepted(Some(begin), 1).unwrap().records.len(), 1);
+        engine.close().unwrap();
+        let options = StoreOptions::from_config(&Config::default(), Timestamp::UNIX_EPOCH);
+        let store = Store::open_path(&path, options).unwrap();
+        let removed = store.write(WriteClass::Essential, |tables| {
+            let last = meta::filed(tables)?.below - 1;
+            tables.remove(Table::Queue, &last.to_be_bytes())
+        });
+        assert!(removed.unwrap());
+        store.close(false).unwrap();
+        let engine = open();
+        assert!(engine.accepted(Some(begin), 1).unwrap().missed);
+        engine.close().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

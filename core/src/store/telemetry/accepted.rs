@@ -118,6 +118,15 @@ pub(crate) fn received_before(read: &impl Read, kept: Kept, time: Timestamp) -> 
     Ok(end)
 }
 
+/// Whether the last filed block is there, where it should be kept.
+pub(crate) fn is_there(read: &impl Read, kept: Kept) -> Result<bool> {
+    let filed = meta::filed(read)?.below;
+    let last = filed.checked_sub(1).filter(|last| *last >= kept.from);
+    last.map_or(Ok(true), |last| {
+        read.contains(Table::Queue, &last.to_be_bytes())
+    })
+}
+
 /// Visits the filed blocks from the number `from` on, until `visit` breaks.
 fn each_filed(
     read: &impl Read,

@@ -317,18 +317,6 @@ pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
     tables.remove_some(Table::Queue, range, BLOCKS_MAX)
 }
 
-/// Whether [`remove_filed`] has something to do.
-pub(crate) fn has_filed(read: &impl Read) -> Result<bool> {
-    let below = kept_from(read)?.to_be_bytes();
-    let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
-    let mut found = false;
-    read.scan(Table::Queue, range, |_, _| {
-        found = true;
-        Ok(Step::Break(()))
-    })?;
-    Ok(found)
-}
-
 /// Keeps no filed block any longer: a reader that has not come to the first that is not filed learns that it missed some.
 pub(crate) fn forget_kept(tables: &Tables<'_>) -> Result<()> {
     let Some(kept) = meta::kept(tables)? else {

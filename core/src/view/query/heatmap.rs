@@ -66,7 +66,7 @@ impl HeatmapOf {
 pub struct HeatmapQuery {
     /// What is counted. Default activity records.
     pub of: HeatmapOf,
-    /// Records filed at this time or later, in whole hours. Default 28 days before `to`.
+    /// Records whose time in history is this or later, in whole hours. Default 28 days before `to`.
     pub from: Option<Timestamp>,
     /// Records filed before this time. Default now.
     pub to: Option<Timestamp>,

@@ -58,7 +58,7 @@ row! {
 pub struct ProcessesQuery {
     /// The instance, as it names itself. Default all.
     pub instance_id: Option<String>,
-    /// Reports filed at this time or later. Default 24 hours before `to`.
+    /// Reports whose time in history is this or later. Default 24 hours before `to`.
     pub from: Option<Timestamp>,
     /// Reports filed before this time. Default now.
     pub to: Option<Timestamp>,

@@ -48,7 +48,7 @@ pub struct SeriesQuery {
     pub instance_id: Option<String>,
     /// Metrics of [`Metric::OF_STATS`]. Default cpu and memory.
     pub metrics: Vec<Metric>,
-    /// Records filed at this time or later. Default 24 hours before `to`.
+    /// Records whose time in history is this or later. Default 24 hours before `to`.
     pub from: Option<Timestamp>,
     /// Records filed before this time. Default now.
     pub to: Option<Timestamp>,

@@ -34,7 +34,7 @@ const RANGE_DEFAULT: i64 = 7 * DAY;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StartupQuery {
-    /// Records filed at this time or later. Default 7 days before `to`.
+    /// Records whose time in history is this or later. Default 7 days before `to`.
     pub from: Option<Timestamp>,
     /// Records filed before this time. Default now.
     pub to: Option<Timestamp>,
