@@ -163,6 +163,8 @@ pub mod service {
 }
 
 /// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
+///
+#[doc = include_str!("../docs/routes.md")]
 pub mod routes {
     pub use crate::api::endpoint::{
         Access, Answer, Audited, BodyForm, Method, Pace, RequestBody, Route,

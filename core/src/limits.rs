@@ -64,7 +64,7 @@ pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
 pub const AUDIT_ROWS_EXAMINED_MAX: usize = 50_000;
 /// Audit rows per key and minute for different calls that changed nothing; further ones are only counted.
 pub const REPEATABLE_ROWS_MAX: u64 = 100;
-/// The same about all workspaces that exist together.
+/// Such audit rows about all workspaces that exist together, per key and minute.
 pub const REPEATABLE_ROWS_ALL_MAX: u64 = 1000;
 /// Line errors that a bulk request reports; further errors are only counted.
 pub const LINE_ERRORS_MAX: usize = 100;
@@ -111,7 +111,7 @@ pub const RECORD_LATE_SECONDS: i64 = SEAL_AFTER_SECONDS;
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Bytes at which a chunk of a response ends; the last item may exceed it.
 pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
-/// The same for a page, which has a bounded number of items: most pages fit their first chunk, and so have a length.
+/// Bytes at which a chunk of a page ends. A page has a bounded number of items: most fit their first chunk, and so have a length.
 pub const PAGE_CHUNK_BYTES: usize = 256 * 1024;
 /// How far back activities are kept by time as well: as that window, and an hour in which no sweep takes place.
 pub const RECENT_SECONDS: i64 = 25 * 60 * 60;
@@ -158,7 +158,7 @@ pub const ADVICE_DAYS_MAX: u32 = 400;
 pub const ADVICE_DAYS_EXAMINED_MAX: usize = 20_000;
 /// Reports, and parts of history without one of the time asked for, that `GET /query/processes` examines.
 pub const PROCESS_REPORTS_EXAMINED_MAX: usize = 200_000;
-/// Items of these reports, and those of the part of history that goes beyond.
+/// Process items that `GET /query/processes` examines, and those of the part of history that goes beyond.
 pub const PROCESS_ITEMS_EXAMINED_MAX: usize = 1_000_000;
 /// Memory of the reports of the queue that it examines, in bytes.
 pub const PROCESS_PENDING_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -173,7 +173,7 @@ pub const TIMELINE_TEXT_BYTES: usize = 512;
 /// A desktop is too large if, on each day, the 95th percentile of its processor load is at most this, in percent: on half of the processors
 /// that is the 40 % that Azure Advisor leaves a machine with a user.
 pub const OVERSIZED_CPU_PERCENT: f64 = 20.0;
-/// The same of its memory in use: in half of the memory that is no more than [`OVERLOADED_PERCENT`].
+/// Memory in use of a desktop that is larger than it needs: in half of the memory that is no more than [`OVERLOADED_PERCENT`].
 pub const OVERSIZED_MEMORY_PERCENT: f64 = 40.0;
 /// Users of an instance that the rollup of a day names.
 pub const ROLLUP_USERS_MAX: usize = 8;
@@ -229,7 +229,8 @@ pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 /// Inventory and actions go on until this part of [`Limits::free_bytes_min`](crate::Limits::free_bytes_min) is free: half of it, 16 MiB by default.
 pub const FLEET_SPACE_PART: u64 = 2;
-/// The same of filing, sealing and rollups: a quarter of it, 8 MiB by default, which is more than the transactions of one pass write.
+/// Filing, sealing and rollups go on until this part of [`Limits::free_bytes_min`](crate::Limits::free_bytes_min) is free: a quarter of it, 8 MiB by
+/// default, which is more than the transactions of one pass write.
 pub const FILING_SPACE_PART: u64 = 4;
 /// Bytes of the file that keeps space for what must be written on a full disk. A revocation or a hold took 4 KiB at most on
 /// a full volume of 200 MB, and a step of retention rewrites 1 MiB.

@@ -65,6 +65,7 @@ mod refused;
 mod removal;
 mod reporting;
 mod rollups;
+mod routes_page;
 mod sealing;
 mod secrets;
 mod segments;

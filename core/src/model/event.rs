@@ -128,7 +128,17 @@ pub struct FleetEvent {
     pub workspace_id: Option<String>,
     /// User of the workspace after the change; of a removed one, the last.
     pub username: Option<String>,
-    /// More about it, by its type: a JSON object, as text.
+    /// More about it: a JSON object, as text, with some of these members by its type.
+    ///
+    /// - `workspace.…`: `by`, `isNew`, `fields`, `previousState`, `state`, `reason`
+    /// - `action.…`: `by`, `actionId`, `action`, `batchId`, `previousState`, `state`, `dueAt`, `provider`, `attempt`, `computeType`,
+    ///   `completedTime`, `result`, `message`
+    /// - `hold.…`: `by`, `replaced`
+    /// - `key.…`: `by`, `keyId`, `name`, `scopes`, `expires`
+    /// - `import.committed`: `by`, `auditId`, `created`, `changed`, `listed`
+    /// - `telemetry.filed`: `records`, `damaged`
+    /// - `condition.…`: `code`, `severity`, `since`, `until`, `text`, `count`, `subjects`
+    /// - `resync`: `oldest`
     #[serde(serialize_with = "raw_json")]
     #[cfg_attr(
         feature = "schema",
