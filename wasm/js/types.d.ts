@@ -136,7 +136,7 @@ export interface AdminActivity {
     completedTime: string | null;
     /** Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out; then how many calls the row counts. */
     detail: string | null;
-    /** Name of the key used; null where the host itself acted. */
+    /** Name of the key used, or of the caller that a host has authenticated otherwise; null where the host itself acted. A client can choose `requester`, and never this. */
     apiKeyName: string | null;
     /** Number of the batch that the action is of. Left out where it is of none. */
     batchId?: number | null;
@@ -276,7 +276,7 @@ export interface AuditRow {
     completedTime: string | null;
     /** Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out; then how many calls the row counts. */
     detail: string | null;
-    /** Name of the key used; null where the host itself acted. */
+    /** Name of the key used, or of the caller that a host has authenticated otherwise; null where the host itself acted. A client can choose `requester`, and never this. */
     apiKeyName: string | null;
     /** Number of the key used; null where the host itself acted, and in rows that a version without it wrote. */
     apiKeyId: number | null;
@@ -1148,8 +1148,8 @@ export type RunningMode = "AUTO_STOP" | "ALWAYS_ON" | "MANUAL" | (string & {});
 /**
  * One right a key can carry.
  *
- * - `read`: The Information GET endpoints, and the histories.
- * - `act`: The Actions endpoints and `RemoveWorkSpaceDbEntry`.
+ * - `read`: The Information GET endpoints, the histories, how batches of actions stand, and all of `/query` but previews: rows of the fleet, its export, events and metrics.
+ * - `act`: The Actions endpoints, `RemoveWorkSpaceDbEntry`, and batches of actions with their previews.
  * - `admin`: The operator surface; includes `read`, `act` and `audit`.
  * - `ingest`: Telemetry batches, and the Stats endpoints where the host requires a key for them.
  * - `audit`: The audit and the litigation holds, and nothing else of the fleet.

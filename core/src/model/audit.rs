@@ -254,8 +254,8 @@ pub struct AuditEntry {
     /// Code of the refusal and the key that it is about, what the host said of a failure, what changed of an identity, or what was handed out;
     /// then how many calls the row counts.
     pub detail: Option<String>,
-    /// Name of the key used, or of the [`Principal`](crate::Principal); null where the host itself acted. A client can choose `requester`, and
-    /// never this.
+    /// Name of the key used, or of the caller that a host has authenticated otherwise; null where the host itself acted. A client can choose
+    /// `requester`, and never this.
     pub api_key_name: Option<String>,
     /// Whether the clock ends the action, and no provider carries it out: nothing happens to a desktop. Left out where it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -16,10 +16,10 @@ use super::AuditAction;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Scope {
-    /// Everything that is read but the audit, the keys and the backups: the Information GET endpoints, histories, all of `/query` with its
-    /// export and events, and the state of batches of actions.
+    /// The Information GET endpoints, the histories, how batches of actions stand, and all of `/query` but previews: rows of the fleet, its
+    /// export, events and metrics.
     Read,
-    /// The Actions endpoints, `RemoveWorkSpaceDbEntry`, batches of actions and their previews.
+    /// The Actions endpoints, `RemoveWorkSpaceDbEntry`, and batches of actions with their previews.
     Act,
     /// The operator surface; includes `read`, `act` and `audit`.
     Admin,
