@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
@@ -77,7 +78,8 @@ fn slow_threads() -> impl Fn(SlowWork) + Send + Sync {
         thread::spawn(move || {
             let next = || take.lock().ok()?.recv().ok();
             while let Some(work) = next() {
-                work();
+                // Its request is refused; the thread goes on.
+                let _ = catch_unwind(AssertUnwindSafe(work));
             }
         });
     }

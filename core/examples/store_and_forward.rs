@@ -52,6 +52,8 @@ fn show(folder: &Path) -> Result<(), Box<dyn Error>> {
 /// Two files: lines of records, and up to which byte they are handed over.
 struct Spool {
     lines: File,
+    /// The bytes of whole lines.
+    bytes: u64,
     path: PathBuf,
     mark: PathBuf,
 }
@@ -62,31 +64,38 @@ impl Spool {
         let lines = File::options().create(true).append(true).open(&path)?;
         // A kill may have left half a line: it was never reported as kept.
         let whole = fs::read(&path)?;
-        let end = whole
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |last| last + 1);
-        lines.set_len(end.try_into()?)?;
-        Ok(Self { lines, path, mark })
+        let end = whole.iter().rposition(|byte| *byte == b'\n');
+        let bytes = end.map_or(0, |last| last + 1).try_into()?;
+        lines.set_len(bytes)?;
+        Ok(Self {
+            lines,
+            bytes,
+            path,
+            mark,
+        })
     }
 
-    /// Keeps a record; it survives a loss of power when this returns.
+    /// Keeps a record; it survives a loss of power when this returns. A real agent bounds the file, and drops the oldest.
     fn keep(&mut self, record: &Record) -> Result<(), Box<dyn Error>> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
-        self.lines.write_all(&line)?;
-        self.lines.sync_data()?;
+        let kept = self.lines.write_all(&line);
+        if let Err(error) = kept.and_then(|()| self.lines.sync_data()) {
+            // What a full disk left of the line must not begin the next one.
+            self.lines.set_len(self.bytes)?;
+            return Err(error.into());
+        }
+        self.bytes += u64::try_from(line.len())?;
         Ok(())
     }
 
     /// Hands over what is left, in batches; returns how many records that were.
     fn send(&mut self, fleet: &Engine) -> Result<usize, Box<dyn Error>> {
-        let mut sent = match fs::read_to_string(&self.mark) {
-            Ok(text) => text.parse()?,
-            Err(_) => 0,
-        };
+        // Without a mark, or with half of one, all of it is sent again, which stores nothing twice.
+        let mark = fs::read_to_string(&self.mark).unwrap_or_default();
+        let mut sent = mark.parse().unwrap_or(0);
         let text = fs::read_to_string(&self.path)?;
-        let left: Vec<_> = text.get(sent..).unwrap_or_default().lines().collect();
+        let left: Vec<_> = text.get(sent..).unwrap_or(&text).lines().collect();
         for part in left.chunks(60) {
             let mut batch = fleet.batch();
             for line in part {
@@ -104,6 +113,10 @@ impl Spool {
             sent += part.iter().map(|line| line.len() + 1).sum::<usize>();
             fs::write(&self.mark, sent.to_string())?;
         }
+        // All of it is stored. In this order: a mark of lines that are gone would skip others.
+        fs::write(&self.mark, "0")?;
+        self.lines.set_len(0)?;
+        self.bytes = 0;
         Ok(left.len())
     }
 }

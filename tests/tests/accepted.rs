@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use deskfleet::cluster::MemoryLog;
 use deskfleet::{
     AcceptedPosition, CommitDriver, Config, Engine, EngineBuilder, ErrorKind, ManualClock, Record,
     TelemetrySelection,
@@ -147,6 +148,44 @@ fn removal_drops_what_is_kept_and_a_reader_at_the_end_misses_nothing() {
 }
 
 #[test]
+fn block_of_a_clock_that_was_ahead_does_not_keep_those_after_it() {
+    let clock = clock();
+    let engine = keeping(&clock).open_in_memory().unwrap();
+    let begin = read(&engine, None).1;
+    post(&engine, 1, NOW);
+    clock.advance_seconds(3 * 365 * 86_400);
+    post(&engine, 2, NOW);
+    engine.file_pending().unwrap();
+    clock.set(NOW.parse().unwrap());
+    for number in 3..150 {
+        clock.advance_seconds(3600);
+        post(&engine, number, NOW);
+        engine.maintain().unwrap();
+    }
+    let (ids, _, missed) = read(&engine, Some(begin));
+    assert!(missed && ids.len() < 60, "{ids:?}");
+}
+
+#[test]
+fn questions_to_a_read_only_store_leave_the_order_as_it_is() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("fleet.redb");
+    let clock = clock();
+    let engine = keeping(&clock).open(&path).unwrap();
+    let begin = read(&engine, None).1;
+    post(&engine, 1, NOW);
+    engine.file_pending().unwrap();
+    post(&engine, 2, NOW);
+    engine.close().unwrap();
+    let reader = plain(&clock).open_read_only(&path).unwrap();
+    assert_eq!(read(&reader, Some(begin)).0, [1, 2]);
+    let export = deskfleet::query::ExportQuery::new(deskfleet::Stream::Stats);
+    assert_eq!(reader.export(export).count(), 2);
+    let (ids, _, missed) = read(&reader, Some(begin));
+    assert_eq!((ids, missed), (vec![1, 2], false));
+}
+
+#[test]
 fn disk_that_is_short_of_space_keeps_nothing_that_is_filed() {
     let free = Arc::new(AtomicU64::new(u64::MAX));
     let probe = Arc::clone(&free);
@@ -187,6 +226,15 @@ fn backup_keeps_nothing_and_gives_other_places() {
     assert_eq!((ids, missed), (vec![2, 3], true));
 }
 
+/// Says that all is over when it is dropped, as by a panic.
+struct Over<'f>(&'f AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn each_record_of_many_threads_comes_once_while_others_file() {
     const THREADS: i32 = 4;
@@ -201,6 +249,8 @@ fn each_record_of_many_threads_comes_once_while_others_file() {
     let is_over = AtomicBool::new(false);
     let mut ids = Vec::new();
     std::thread::scope(|scope| {
+        // A failure must end the thread that files as well.
+        let _over = Over(&is_over);
         let posting = [0, 1, 2, 3].map(|thread| {
             let engine = &engine;
             scope.spawn(move || {
@@ -225,7 +275,6 @@ fn each_record_of_many_threads_comes_once_while_others_file() {
         {
             read_on();
         }
-        is_over.store(true, Ordering::Relaxed);
         read_on();
     });
     let distinct: BTreeSet<_> = ids.iter().copied().collect();
@@ -237,6 +286,39 @@ fn each_record_of_many_threads_comes_once_while_others_file() {
         assert!(own.is_sorted());
     }
     engine.close().unwrap();
+}
+
+#[test]
+fn retention_of_another_node_drops_nothing_that_is_kept() {
+    let clock = clock();
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| {
+        let builder = keeping(&clock).seed(seed);
+        let node = builder.log(log.clone(), format!("node-{seed}"));
+        node.open_in_memory().unwrap()
+    });
+    post(&one, 1, NOW);
+    one.file_pending().unwrap();
+    let begin = read(&one, None);
+    assert_eq!(begin.0, [1]);
+    two.follow(Duration::ZERO).unwrap();
+    post(&two, 2, NOW);
+    two.apply_retention().unwrap();
+    one.follow(Duration::ZERO).unwrap();
+    let (ids, _, missed) = read(&one, Some(begin.1));
+    assert_eq!((ids, missed), (vec![2], false));
+    assert_eq!(read(&one, None).0, [1, 2]);
+    // A removal on one drops it on all.
+    let selection = TelemetrySelection {
+        instance_id: Some("ws-1".into()),
+        ..TelemetrySelection::default()
+    };
+    one.follow(Duration::ZERO).unwrap();
+    two.follow(Duration::ZERO).unwrap();
+    two.remove_telemetry(&selection).unwrap();
+    one.follow(Duration::ZERO).unwrap();
+    let (ids, _, missed) = read(&one, Some(begin.1));
+    assert_eq!((ids, missed), (vec![], true));
 }
 
 #[test]

@@ -161,9 +161,10 @@ impl EngineBuilder {
         self
     }
 
-    /// Keeps accepted telemetry for that long in the order of its receipt, for [`Engine::accepted`], and no longer than history keeps it.
-    /// The file has it twice meanwhile: about 60 bytes more a record. It is dropped earlier where the disk is short of space, and whenever
-    /// telemetry is [removed](Engine::remove_telemetry). Not in WebAssembly.
+    /// Keeps accepted telemetry for that long after its receipt, in the order of it, for [`Engine::accepted`]; at most for as long as the
+    /// shortest retention of a stream. The file has it twice meanwhile: 20 to 90 bytes more a record, most where each came alone. It is dropped
+    /// earlier where the disk is short of space, whenever telemetry is [removed](Engine::remove_telemetry), and where the store is opened
+    /// without this. Not in WebAssembly.
     pub fn keep_accepted(mut self, time: Duration) -> Self {
         self.keep_accepted = Some(time);
         self

@@ -178,7 +178,7 @@ pub enum Dispatched {
     /// An accepted `GET /query/events` whose `Accept` prefers `text/event-stream`: its response is
     /// [`EventBytes::response`](super::EventBytes::response) with these events as they happen. They begin after its header
     /// `Last-Event-ID`, else after its parameter `after`, else now, and end when its key is no longer accepted. A host that cannot stream
-    /// finishes the exchange, which responds with a page.
+    /// finishes the exchange where that may block: it responds with a page.
     Events(EventStream, Exchange),
 }
 

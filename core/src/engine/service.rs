@@ -38,7 +38,8 @@ impl Engine {
     /// The engine as a service for axum and any other tower stack. `spawn` runs work where it may block, in tokio
     /// `tokio::task::spawn_blocking`: requests that read much, and the chunks of long responses. How many run at once is for `spawn` to
     /// bound: work on all processors delays everything else, see the example `axum_nested`, which has a thread less than there are
-    /// processors. A request whose work it drops is refused with 503.
+    /// processors. A request whose work it drops is refused with 503, or its response ends in
+    /// the middle, with an error.
     ///
     /// With [`CommitDriver::Thread`](crate::CommitDriver::Thread) nothing on the event loop waits for a sync; quick reads and events
     /// read the store there. Responses are not compressed: a layer around the service does that, such as `tower_http::compression`. Have it
@@ -148,7 +149,9 @@ impl<B: Body> Future for ServiceFuture<B> {
                         }
                         Dispatched::Events(events, exchange) => {
                             let Some(timer) = &service.host.timer else {
-                                *state = State::Responding(exchange.finish());
+                                let finish = || exchange.finish();
+                                let page = Offloaded::run(&*service.host.spawn, finish);
+                                *state = State::Finishing(page);
                                 continue;
                             };
                             let timer = Arc::clone(timer);

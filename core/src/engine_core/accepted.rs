@@ -3,7 +3,7 @@
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::mutation::Maintenance;
 use crate::store::meta::{self, Kept};
-use crate::store::telemetry::accepted::{self, InOrder};
+use crate::store::telemetry::accepted::{self, InOrder, Keeping};
 use crate::store::telemetry::queue::Wanted;
 use crate::store::telemetry::segments::Available;
 use crate::timestamp::Timestamp;
@@ -16,41 +16,53 @@ const PART_BYTES: usize = 256 * 1024;
 const AHEAD_SECONDS_MAX: i64 = 26 * 3600;
 
 impl EngineCore {
-    /// Has the store begin or end to keep what is filed, as the host asked.
+    /// Has the store begin or end to keep what is filed, as the host asked. A full disk does not keep the store from being opened.
     pub(crate) fn begin_keeping(&self) -> Result<()> {
         let Some(here) = Available::HERE.filter(|_| !self.store.is_read_only()) else {
             return Ok(());
         };
         let snapshot = self.store.snapshot()?;
-        let kept = match (self.injected.keep_accepted, meta::kept(&snapshot)?) {
-            (Some(_), None) => Some(Kept {
-                id: self.random_id()?,
-                from: meta::filed(&snapshot)?.below,
-            }),
-            // A build without this, as in WebAssembly, has removed what it filed.
-            (Some(_), Some(kept)) if !accepted::is_there(&snapshot, kept)? => Some(Kept {
-                from: meta::filed(&snapshot)?.below,
+        let filed = meta::filed(&snapshot)?.below;
+        let keeping = match (self.injected.keep_accepted, meta::kept(&snapshot)?) {
+            // What other code filed, as in WebAssembly, is not kept.
+            (Some(_), Some(kept)) if kept.until != filed => Keeping::Begin(Kept {
+                from: filed,
+                until: filed,
                 ..kept
             }),
-            (None, Some(_)) => None,
+            (Some(_), None) => Keeping::Begin(Kept {
+                id: self.random_id()?,
+                from: filed,
+                until: filed,
+            }),
+            (None, Some(_)) => Keeping::End,
             (Some(_), Some(_)) | (None, None) => return Ok(()),
         };
         drop(snapshot);
-        self.take_step(Maintenance::KeepFrom(here, kept)).map(drop)
+        match self.take_step(Maintenance::Keep(here, keeping)) {
+            Err(error) if error.is_for_space() => Ok(()),
+            begun => begun.map(drop),
+        }
     }
 
     /// Puts the blocks up to the number `last`, which are about to be filed, where they stay; returns whether they do.
     pub(super) fn keep_blocks(&self, last: u64) -> Result<bool> {
-        let Some((here, _)) = self.injected.keep_accepted else {
+        let Some(here) = Available::HERE else {
             return Ok(false);
         };
-        if self.store.is_read_only() {
+        let snapshot = self.store.snapshot()?;
+        let is_asked = self.store.is_read_only() || self.injected.keep_accepted.is_some();
+        if !is_asked || meta::kept(&snapshot)?.is_none() {
             return Ok(false);
         }
-        let snapshot = self.store.snapshot()?;
         let blocks = self.store.queue().blocks(Wanted::All);
         for part in accepted::to_keep(&snapshot, &blocks, last, PART_BYTES)? {
-            self.take_step(Maintenance::Keep(here, part))?;
+            let keeping = Keeping::Blocks(part);
+            if self.store.is_read_only() {
+                self.store.write_in_memory(|tables| keeping.apply(tables))?;
+            } else {
+                self.take_step(Maintenance::Keep(here, keeping))?;
+            }
         }
         Ok(true)
     }
@@ -61,31 +73,28 @@ impl EngineCore {
             return Ok(());
         };
         let snapshot = self.store.snapshot()?;
-        // A copy has the mark of the store and none of what it keeps.
-        let is_copy = meta::copied(&snapshot)?.is_some();
-        let Some(kept) = meta::kept(&snapshot)?.filter(|_| !is_copy) else {
+        let Some(kept) = meta::kept(&snapshot)? else {
             return Ok(());
         };
+        // A clock that is ahead must not drop what a reader still wants.
+        let swept = self.swept().unwrap_or(Timestamp::MIN);
+        let now = self.now().min(swept.plus_seconds(AHEAD_SECONDS_MAX));
         let oldest = if self.is_short_of_space() {
             Timestamp::MAX
         } else {
-            let days = self.config.retention_days;
+            let days = self.retention_days();
             let days = [days.stats, days.activity, days.startup, days.processes];
             let days = days.into_iter().min().unwrap_or_default();
             let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
-            let seconds = seconds.min(i64::from(days) * 86_400);
-            // A clock that is ahead must not drop what a reader still wants.
-            let swept = self.swept().unwrap_or(Timestamp::MIN);
-            let now = self.now().min(swept.plus_seconds(AHEAD_SECONDS_MAX));
-            now.plus_seconds(-seconds)
+            now.plus_seconds(-seconds.min(i64::from(days) * 86_400))
         };
-        let from = accepted::received_before(&snapshot, kept, oldest)?;
+        let below = accepted::received_before(&snapshot, kept, oldest, now)?;
         drop(snapshot);
-        if from == kept.from {
+        if below == kept.from {
             return Ok(());
         }
-        let kept = Some(Kept { from, ..kept });
-        self.take_step(Maintenance::KeepFrom(here, kept)).map(drop)
+        let keeping = Keeping::Drop(kept.id, below);
+        self.take_step(Maintenance::Keep(here, keeping)).map(drop)
     }
 
     /// Reads accepted records from a place on: the id of what is kept and the number of a block; without one from the oldest. Returns the
@@ -96,28 +105,33 @@ impl EngineCore {
         enough: usize,
     ) -> Result<(u64, InOrder, bool)> {
         self.settle();
-        // What was read once must not be lost at a crash: its numbers would be given to others.
-        if self.is_node() {
-            self.store.sync().map_err(|failure| failure.error)?;
-        } else {
-            self.store.confirm()?;
-        }
-        let (snapshot, pending) = self.store.moment(Wanted::All)?;
+        let wanted = place.map_or(0, |(_, number)| number);
+        let (snapshot, (pending, next)) = self.store.moment_with(|queue| {
+            let pending = queue.blocks_from(wanted, enough as u64);
+            (pending, queue.next())
+        })?;
         let Some(kept) = meta::kept(&snapshot)? else {
-            let message = "this store keeps no telemetry in the order of its receipt; open it with `EngineBuilder::keep_accepted`";
+            let message = "this store keeps no telemetry in the order of its receipt; open it for writing with `EngineBuilder::keep_accepted`";
             return Err(EngineError::new(ErrorKind::Configuration, message));
         };
-        let newest = pending.last().map(|last| last.number);
-        let end = newest.map_or(meta::filed(&snapshot)?.below, |last| last.saturating_add(1));
         // A place after the end is one of a later state of the file, before an older one was put back.
-        let is_kept = |(id, number): (u64, u64)| {
-            id == kept.id && (kept.from..=end.max(kept.from)).contains(&number)
-        };
+        let is_kept = |(id, number)| id == kept.id && (kept.from..=next).contains(&number);
         let missed = place.is_some_and(|place| !is_kept(place));
-        let from = place
-            .filter(|_| !missed)
-            .map_or(kept.from, |(_, number)| number);
+        if missed && wanted > 0 {
+            // From the oldest on.
+            return self
+                .accepted(None, enough)
+                .map(|(id, found, _)| (id, found, true));
+        }
+        let from = wanted.max(kept.from);
         let found = accepted::read_in_order(&snapshot, &pending, from, enough)?;
+        drop(snapshot);
+        // What is returned once must not be lost at a crash: its numbers would be given to others.
+        match self.cluster() {
+            Some(cluster) => self.sync_applied(cluster)?,
+            None => self.store.confirm()?,
+        }
+        let missed = missed || found.has_damage;
         Ok((kept.id, found, missed))
     }
 }

@@ -20,7 +20,7 @@ use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::removal::Omit;
 use crate::store::telemetry::segments::Available;
 use crate::store::telemetry::work::Work;
-use crate::store::telemetry::{recent, sealing};
+use crate::store::telemetry::{queue, recent, sealing};
 use crate::store::{Recovery, panic_text};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, events, upkeep};
@@ -159,12 +159,13 @@ impl EngineCore {
         let Some(mut pass) = pass else {
             return Ok(None);
         };
-        if omit.is_none() && self.keep_blocks(pass.last_block())? {
-            pass.keep_blocks();
-        }
         // Before a slice is written: the pass removes these blocks from the queue.
         if !self.store.set_aside(pass.damaged())? {
             pass.keep_damaged();
+        }
+        // A node leaves nothing out: what a removal selects is removed, and forgotten, once it is filed.
+        if (omit.is_none() || self.is_node()) && self.keep_blocks(pass.last_block())? {
+            pass.keep_blocks();
         }
         let mut next = None;
         while let Some(slice) = pass.next_slice(&self.store.snapshot()?)? {
@@ -468,10 +469,14 @@ impl EngineCore {
 
     /// Removes filed blocks that are no longer kept, and recent activities that are too old or were removed from history.
     pub(super) fn remove_filed(&self) -> Result<()> {
-        let keeps = self.injected.keep_accepted.is_some();
-        if self.store.is_read_only() || !keeps && !recent::has_left_out(&self.store.snapshot()?)? {
+        if self.store.is_read_only() {
             return Ok(());
         }
+        let snapshot = self.store.snapshot()?;
+        if !recent::has_left_out(&snapshot)? && !queue::has_filed(&snapshot)? {
+            return Ok(());
+        }
+        drop(snapshot);
         self.take_steps(Some(Maintenance::RemoveFiled))
     }
 

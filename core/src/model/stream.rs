@@ -155,7 +155,7 @@ pub struct Received {
     /// When the engine received it; of a batch, when it was put in. It is durable a moment later, so of two records the one received
     /// first may be accepted last: [`Engine::accepted`](crate::Engine::accepted) has the order of acceptance.
     pub received_at: Timestamp,
-    /// Its time in history: the sent time, or the time of receipt if the sent time is absent or more than a day ahead. However old it is, it
+    /// Its time in history: the sent time, or the time of receipt if the sent time is absent or more than five minutes ahead. However old it is, it
     /// is accepted, and retention goes by it.
     pub filed_at: Timestamp,
 }

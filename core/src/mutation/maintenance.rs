@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{AuditAction, AuditResult, Condition, WriteClass};
 use crate::store::fleet::{audit, events, held, keys, noted, pending, workspaces};
-use crate::store::meta::{self, Kept};
+use crate::store::meta;
 use crate::store::table::Step;
-use crate::store::telemetry::accepted::{self, KeptBlocks};
+use crate::store::telemetry::accepted::Keeping;
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::segments::Available;
 use crate::store::telemetry::{queue, recent};
@@ -30,10 +30,8 @@ pub(crate) enum Maintenance {
     DropTerminated(Timestamp, Vec<String>),
     /// Removes derived telemetry that has these keys and is too old at that time.
     DropDerived(Derived, Timestamp, Span),
-    /// Puts blocks that are about to be filed into the table of the queue, where they stay.
-    Keep(Available, KeptBlocks),
-    /// Stores which filed blocks are kept.
-    KeepFrom(Available, Option<Kept>),
+    /// Changes what is kept in the table of the queue once it is filed.
+    Keep(Available, Keeping),
     /// Removes blocks that are filed and not kept from the table of the queue, and recent activities that are too old.
     RemoveFiled,
     /// Writes a step of sealing.
@@ -56,11 +54,11 @@ impl Mutation for Maintenance {
     fn class(&self) -> WriteClass {
         match self {
             Self::Settle(_) | Self::AdvanceActionBatch(_) | Self::NoteCopy => WriteClass::Fleet,
-            Self::Keep(..) | Self::Seal(_) => WriteClass::Filing,
+            Self::Keep(_, Keeping::Blocks(_)) | Self::Seal(_) => WriteClass::Filing,
             Self::Sweep(_)
             | Self::DropTerminated(..)
             | Self::DropDerived(..)
-            | Self::KeepFrom(..)
+            | Self::Keep(..)
             | Self::RemoveFiled
             | Self::DropAudit(..)
             | Self::DropEvents(_)
@@ -92,12 +90,8 @@ impl Mutation for Maintenance {
                 context.drop_derived(of, Removing::Old(now), span)?;
                 None
             }
-            Self::Keep(_, blocks) => {
-                accepted::keep(context.tables, &blocks)?;
-                None
-            }
-            Self::KeepFrom(_, kept) => {
-                meta::set_kept(context.tables, kept)?;
+            Self::Keep(_, keeping) => {
+                keeping.apply(context.tables)?;
                 None
             }
             Self::RemoveFiled => {

@@ -3,7 +3,7 @@
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, RemovedTelemetry, TelemetrySelection, WriteClass};
 use crate::store::fleet::{audit, held};
-use crate::store::telemetry::queue;
+use crate::store::telemetry::accepted::forget_kept;
 
 use super::retention::{Derived, Removing, Span};
 use super::{Caller, Context, Mutation, Outcome};
@@ -47,11 +47,12 @@ impl Mutation for RemoveTelemetry {
                     let error = EngineError::new(ErrorKind::LitigationHold, message);
                     return context.refused(row, error);
                 }
-                queue::forget_kept(context.tables)?;
                 row.set_detail(&selection.described());
                 step.row = context.write_row(row, AuditResult::Accepted)?;
             }
             Self::Take(selection, of, span) => {
+                // What was filed while the removal waited for its turn is kept.
+                forget_kept(context.tables)?;
                 step.removed = context.drop_derived(of, Removing::Selected(&selection), span)?;
             }
             Self::End(row, RemovedTelemetry { removed, kept }) => {

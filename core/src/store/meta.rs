@@ -157,7 +157,7 @@ pub(crate) fn filed(read: &impl Read) -> Result<Filed> {
 }
 
 /// Stores how far the queue is filed.
-pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
+pub(crate) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
     let mut value = filed.below.to_le_bytes().to_vec();
     if let Some(pass) = &filed.pass {
         value.extend_from_slice(&pass.last_block.to_le_bytes());
@@ -173,6 +173,8 @@ pub(crate) struct Kept {
     pub(crate) id: u64,
     /// The number from which on each accepted block is kept.
     pub(crate) from: u64,
+    /// The number before which all that was filed since is kept: other code, as in WebAssembly, files and keeps nothing.
+    pub(crate) until: u64,
 }
 
 /// The filed blocks that are kept; `None` where none are. WebAssembly keeps none.
@@ -185,6 +187,7 @@ pub(crate) fn kept(read: &impl Read) -> Result<Option<Kept>> {
         let kept = Kept {
             id: u64::from_le_bytes(decoder.array()?),
             from: u64::from_le_bytes(decoder.array()?),
+            until: u64::from_le_bytes(decoder.array()?),
         };
         decoder.finish()?;
         Ok(kept)
@@ -193,10 +196,10 @@ pub(crate) fn kept(read: &impl Read) -> Result<Option<Kept>> {
 
 /// Stores which filed blocks are kept.
 pub(crate) fn set_kept(tables: &Tables<'_>, kept: Option<Kept>) -> Result<()> {
-    let Some(Kept { id, from }) = kept else {
+    let Some(Kept { id, from, until }) = kept else {
         return tables.remove(Table::Meta, KEPT_KEY).map(drop);
     };
-    let value = [id, from].map(u64::to_le_bytes).concat();
+    let value = [id, from, until].map(u64::to_le_bytes).concat();
     tables.put(Table::Meta, KEPT_KEY, &value)
 }
 

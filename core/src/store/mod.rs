@@ -153,6 +153,16 @@ impl Store {
     /// The store as of one moment: the tables as of the last commit, and the blocks of the queue that are `wanted` and not filed
     /// there.
     pub(crate) fn moment(&self, wanted: Wanted<'_>) -> Result<(Snapshot, Vec<PendingBlock>)> {
+        let (snapshot, blocks) = self.moment_with(|queue| queue.blocks(wanted))?;
+        let blocks = unfiled(&snapshot, blocks)?;
+        Ok((snapshot, blocks))
+    }
+
+    /// A snapshot, and what `read_queue` finds in the queue at the same moment.
+    pub(crate) fn moment_with<R>(
+        &self,
+        read_queue: impl FnOnce(&QueueIndex) -> R,
+    ) -> Result<(Snapshot, R)> {
         self.ensure_open()?;
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
@@ -160,10 +170,7 @@ impl Store {
         // before it.
         let queue = read(&self.queue);
         let snapshot = Snapshot::open(database)?;
-        let blocks = queue.blocks(wanted);
-        drop(queue);
-        let blocks = unfiled(&snapshot, blocks)?;
-        Ok((snapshot, blocks))
+        Ok((snapshot, read_queue(&queue)))
     }
 
     /// Drops the database and opens it again: redb refuses all work after an I/O error until then. Their writes stay at the gate

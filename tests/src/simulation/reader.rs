@@ -37,21 +37,23 @@ impl World {
     pub(super) fn may_read_accepted(&mut self) -> Result<(), String> {
         let chance = self.reader.as_mut().map(|reader| &mut reader.chance);
         if chance.is_some_and(|chance| chance.u32(..8) == 0) {
-            self.read_accepted()?;
+            self.read_accepted(false)?;
         }
         Ok(())
     }
 
-    /// The reader reads to the end, or until the disk fails.
-    pub(super) fn read_accepted(&mut self) -> Result<(), String> {
+    /// The reader reads to the end, or until the disk fails, which it must not if it `works`.
+    pub(super) fn read_accepted(&mut self, works: bool) -> Result<(), String> {
         let Some(mut reader) = self.reader.take() else {
             return Ok(());
         };
         let mut is_end = false;
         while !is_end {
             let enough = reader.chance.usize(1..40);
-            let Ok(read) = self.engine()?.accepted(reader.position, enough) else {
-                break;
+            let read = match self.engine()?.accepted(reader.position, enough) {
+                Err(error) if works => return Err(format!("nothing is read: {error:?}")),
+                Err(_) => break,
+                Ok(read) => read,
             };
             is_end = read.records.is_empty() && Some(read.position) == reader.position;
             reader.position = Some(read.position);

@@ -145,7 +145,7 @@ impl World {
         world.clock_moved()?;
         world.choose_queue();
         world.open()?;
-        world.read_accepted()?;
+        world.read_accepted(true)?;
         world.key = world.issue_first()?;
         for desk in STABLE {
             let target = format!("/operator/workspaces/{desk}");
@@ -397,6 +397,6 @@ impl World {
         self.tally.removed += self.records.saturating_sub(records);
         self.records = records;
         self.notify(&Fact::Read(&reading))?;
-        self.read_accepted()
+        self.read_accepted(true)
     }
 }

@@ -194,6 +194,30 @@ fn service_streams_events_with_comments_until_the_key_is_revoked() {
 }
 
 #[test]
+fn page_of_events_is_made_where_slow_work_runs_also_for_a_client_that_wants_a_stream() {
+    let engine = Engine::in_memory().unwrap();
+    for accept in ["application/json", "text/event-stream"] {
+        let kept: Arc<std::sync::Mutex<Vec<SlowWork>>> = Arc::default();
+        let keep = Arc::clone(&kept);
+        let mut service = engine.service(move |work| keep.lock().unwrap().push(work));
+        let request = Request::get("/query/events").header("accept", accept);
+        let request = request.extension(Principal::new("jdoe", [Scope::Read]));
+        let request = request.body(Full::new(Bytes::new())).unwrap();
+        let mut future = service.call(request);
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        assert!(Pin::new(&mut future).poll(&mut context).is_pending());
+        kept.lock().unwrap().remove(0)();
+        let Poll::Ready(Ok(response)) = Pin::new(&mut future).poll(&mut context) else {
+            panic!("{accept}: its work is done");
+        };
+        assert_eq!(
+            response.headers()["content-type"],
+            "application/json; charset=utf-8"
+        );
+    }
+}
+
+#[test]
 fn principal_of_the_host_needs_no_key_and_is_the_name_in_the_audit() {
     let engine = Engine::in_memory().unwrap();
     let request = |scopes: &[Scope], method, target: &str, body: &'static str| {

@@ -53,8 +53,8 @@ pub struct Accepted {
     pub records: Vec<Received>,
     /// The place after them.
     pub position: AcceptedPosition,
-    /// Whether records after the given place are not kept any more, or are those of another store: read history again, then go on after
-    /// `position`.
+    /// Whether records after the given place are not kept any more, are damaged, or are those of another store: read history again, then go on
+    /// after `position`.
     pub missed: bool,
 }
 
@@ -65,7 +65,8 @@ impl Engine {
     /// crash. Records that were sent twice come twice.
     ///
     /// It reads whole batches until it has `enough` records; at the end there are none. The store must be opened with
-    /// [`EngineBuilder::keep_accepted`](crate::EngineBuilder::keep_accepted). A backup keeps none of it: a store that is opened from one starts with no records kept.
+    /// [`EngineBuilder::keep_accepted`](crate::EngineBuilder::keep_accepted). A backup keeps none of it: a store that is opened from one starts with no records kept. A copy of the file that was put back
+    /// in its place counts as the file itself.
     ///
     /// ```
     /// use std::time::Duration;
@@ -106,48 +107,102 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     use super::*;
     use crate::clock::ManualClock;
     use crate::config::Config;
-    use crate::model::{StatsRecord, WriteClass};
+    use crate::model::{StatsRecord, TelemetrySelection, WriteClass};
     use crate::store::meta;
-    use crate::store::table::Table;
+    use crate::store::table::{ALL_KEYS, Read as _, Step, Table};
     use crate::store::{Store, StoreOptions};
     use crate::timestamp::Timestamp;
 
-    #[test]
-    fn reader_learns_that_a_build_without_the_order_of_receipt_removed_what_it_filed() {
-        let folder = std::env::temp_dir().join(format!("deskfleet-order-{}", std::process::id()));
+    /// A folder with a store that keeps one filed record; with the place before it.
+    fn filed(name: &str) -> (PathBuf, PathBuf, AcceptedPosition) {
+        let folder = format!("deskfleet-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         std::fs::create_dir(&folder).unwrap();
         let path = folder.join("fleet.redb");
-        let open = || {
-            let builder = Engine::builder()
-                .clock(ManualClock::new(Timestamp::UNIX_EPOCH))
-                .seed(1);
-            builder
-                .keep_accepted(Duration::from_secs(60))
-                .open(&path)
-                .unwrap()
-        };
-        let engine = open();
+        let engine = keeping(&path);
         let begin = engine.accepted(None, 1).unwrap().position;
-        engine.record(StatsRecord::default()).unwrap();
+        let record = StatsRecord {
+            instance_id: "ws-1".into(),
+            ..StatsRecord::default()
+        };
+        engine.record(record).unwrap();
         engine.file_pending().unwrap();
         assert_eq!(engine.accepted(Some(begin), 1).unwrap().records.len(), 1);
         engine.close().unwrap();
+        (folder, path, begin)
+    }
+
+    fn keeping(path: &Path) -> Engine {
+        let builder = Engine::builder().clock(ManualClock::new(Timestamp::UNIX_EPOCH));
+        let builder = builder.seed(1).keep_accepted(Duration::from_secs(60));
+        builder.open(path).unwrap()
+    }
+
+    fn store(path: &Path) -> Store {
         let options = StoreOptions::from_config(&Config::default(), Timestamp::UNIX_EPOCH);
-        let store = Store::open_path(&path, options).unwrap();
-        let removed = store.write(WriteClass::Essential, |tables| {
-            let last = meta::filed(tables)?.below - 1;
-            tables.remove(Table::Queue, &last.to_be_bytes())
-        });
-        assert!(removed.unwrap());
+        Store::open_path(path, options).unwrap()
+    }
+
+    fn queue_rows(path: &Path) -> usize {
+        let store = store(path);
+        let mut rows = 0;
+        let count = |_: &[u8], _: &[u8]| {
+            rows += 1;
+            Ok(Step::Continue(()))
+        };
+        let snapshot = store.snapshot().unwrap();
+        snapshot.scan(Table::Queue, ALL_KEYS, count).unwrap();
+        drop(snapshot);
         store.close(false).unwrap();
-        let engine = open();
+        rows
+    }
+
+    #[test]
+    fn reader_learns_that_code_without_the_order_of_receipt_filed() {
+        let (folder, path, begin) = filed("order");
+        let store = store(&path);
+        let filed = store.write(WriteClass::Essential, |tables| {
+            let mut filed = meta::filed(tables)?;
+            filed.below += 1;
+            meta::set_filed(tables, &filed)
+        });
+        filed.unwrap();
+        store.close(false).unwrap();
+        let engine = keeping(&path);
         assert!(engine.accepted(Some(begin), 1).unwrap().missed);
         engine.close().unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn removal_leaves_no_row_of_what_was_kept_also_where_it_is_kept_no_longer() {
+        for keeps in [true, false] {
+            let (folder, path, begin) = filed(&format!("removed-{keeps}"));
+            assert_eq!(queue_rows(&path), 1);
+            let plain = Engine::builder().clock(ManualClock::new(Timestamp::UNIX_EPOCH));
+            let engine = if keeps {
+                keeping(&path)
+            } else {
+                plain.seed(1).open(&path).unwrap()
+            };
+            let selection = TelemetrySelection {
+                instance_id: Some("ws-1".to_owned()),
+                ..TelemetrySelection::default()
+            };
+            engine.remove_telemetry(&selection).unwrap();
+            if keeps {
+                let after = engine.accepted(Some(begin), 1).unwrap();
+                assert!(after.missed && after.records.is_empty());
+            }
+            engine.close().unwrap();
+            assert_eq!(queue_rows(&path), 0, "keeps: {keeps}");
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::wire::export::ExportFormat;
 impl Engine {
     /// All records of a range of a stream, by day, within a day by instance, within that by their [time in history](Received::filed_at):
     /// a record that arrives later may stand before those that were read already, see [`Engine::accepted`]. Queued records are filed first, or
-    /// read with the others if the disk has no room for that or the store is read-only, so all records accepted before
+    /// read with the others if the disk has no room for that, so all records accepted before
     /// this call are included. Between two records it holds no snapshot. Ends after the first error:
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read or the queue cannot be filed.
     pub fn export(&self, query: ExportQuery) -> impl Iterator<Item = Result<Received>> + use<> {

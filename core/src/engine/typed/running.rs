@@ -50,7 +50,8 @@ impl Engine {
     /// waits until the clock has run for an hour, and each removal proceeds by at most one day. A host that calls this only now
     /// and then, and knows its clock to be right, calls [`Self::apply_retention`] instead.
     ///
-    /// It files when a full pass is queued (131 072 records), or half of [`Limits::queue_records`](crate::Limits::queue_records), and else
+    /// It files when a full pass is queued (131 072 records), or [`Limits::queue_high_water`](crate::Limits::queue_high_water), or half of
+    /// [`Limits::queue_records`](crate::Limits::queue_records), and else
     /// every ten seconds of the clock. Where a thread commits, the thread that called this last is unparked once that many are queued: a
     /// loop that waits by `std::thread::park_timeout` goes on at once. [`Self::file_pending`] files at once.
     ///

@@ -163,7 +163,7 @@ log! {
         20 DropEvents(below),
         21 DropDerived(of, time, span),
         28 AdvanceActionBatch(id),
-        local Self::Keep(..) | Self::KeepFrom(..) | Self::RemoveFiled | Self::Seal(_) | Self::NoteCopy | Self::NoteConditions(_),
+        local Self::Keep(..) | Self::RemoveFiled | Self::Seal(_) | Self::NoteCopy | Self::NoteConditions(_),
     }
 }
 

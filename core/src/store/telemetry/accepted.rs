@@ -3,6 +3,7 @@
 use std::ops::Bound;
 
 use crate::error::Result;
+use crate::limits::WORK_ROWS_MAX;
 use crate::model::Received;
 use crate::store::meta::{self, Kept};
 use crate::store::table::{Read, Step, Table, Tables, row_number};
@@ -12,8 +13,74 @@ use super::pending_block::PendingBlock;
 use super::rows::Rows;
 use super::{block, pending_block};
 
+/// Kept blocks that one round of upkeep looks at.
+const BLOCKS_MAX: usize = 64 * WORK_ROWS_MAX;
+
 /// Blocks to keep: their numbers and bytes.
 pub(crate) type KeptBlocks = Vec<(u64, Vec<u8>)>;
+
+/// A change of what is kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Keeping {
+    /// The store begins to keep what is filed, or to keep it again from a number on.
+    Begin(Kept),
+    /// The store keeps nothing any longer.
+    End,
+    /// Blocks that are about to be filed are put into the table.
+    Blocks(KeptBlocks),
+    /// Where the id is this, blocks below a number are not kept any longer.
+    Drop(u64, u64),
+}
+
+impl Keeping {
+    pub(crate) fn apply(self, tables: &Tables<'_>) -> Result<()> {
+        match self {
+            Self::Begin(kept) => meta::set_kept(tables, Some(kept)),
+            Self::End => meta::set_kept(tables, None),
+            Self::Blocks(blocks) => {
+                // Those that another thread filed meanwhile are not wanted any more.
+                let filed = meta::filed(tables)?.below;
+                for (number, block) in blocks.iter().filter(|(number, _)| *number >= filed) {
+                    tables.put(Table::Queue, &number.to_be_bytes(), block)?;
+                }
+                Ok(())
+            }
+            Self::Drop(id, below) => match meta::kept(tables)?.filter(|kept| kept.id == id) {
+                // A removal may have dropped more since the number was found.
+                Some(kept) => {
+                    let from = kept.from.max(below);
+                    meta::set_kept(tables, Some(Kept { from, ..kept }))
+                }
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+/// Records that blocks below this number are filed, and kept.
+pub(super) fn kept_until(tables: &Tables<'_>, until: u64) -> Result<()> {
+    let kept = meta::kept(tables)?;
+    kept.map_or(Ok(()), |kept| {
+        meta::set_kept(tables, Some(Kept { until, ..kept }))
+    })
+}
+
+/// Keeps no filed block any longer: a reader that has not come to the first that is not filed learns that it missed some.
+pub(crate) fn forget_kept(tables: &Tables<'_>) -> Result<()> {
+    let Some(kept) = meta::kept(tables)? else {
+        return Ok(());
+    };
+    let filed = meta::filed(tables)?.below;
+    let (from, until) = (kept.from.max(filed), kept.until.max(filed));
+    meta::set_kept(
+        tables,
+        Some(Kept {
+            from,
+            until,
+            ..kept
+        }),
+    )
+}
 
 /// Records in the order of their receipt.
 #[derive(Debug, Default)]
@@ -21,6 +88,8 @@ pub(crate) struct InOrder {
     pub(crate) records: Vec<Received>,
     /// The number after the last block that was read.
     pub(crate) next: u64,
+    /// Whether a kept block among them cannot be read.
+    pub(crate) has_damage: bool,
 }
 
 impl InOrder {
@@ -41,6 +110,7 @@ pub(crate) fn read_in_order(
     from: u64,
     enough: usize,
 ) -> Result<InOrder> {
+    let enough = enough.max(1);
     let mut rows = Rows::default();
     let mut found = InOrder {
         next: from,
@@ -50,24 +120,29 @@ pub(crate) fn read_in_order(
         if found.records.len() >= enough {
             return Ok(Step::Break(()));
         }
-        // A damaged one was set aside when the others were filed.
         if block::decode_into(block, &mut rows).is_err() {
             rows.clear();
+            found.has_damage = true;
         }
         found.add(number, &mut rows)?;
         Ok(Step::Continue(()))
     })?;
-    for pending in pending.iter().filter(|pending| pending.number >= from) {
+    let filed = meta::filed(read)?.below;
+    for pending in pending.iter().filter(|pending| pending.number >= filed) {
         if found.records.len() >= enough {
             break;
         }
-        pending.add_whole_to(read, &mut rows)?;
-        found.add(pending.number, &mut rows)?;
+        match pending.add_whole_to(read, &mut rows) {
+            Ok(()) => found.add(pending.number, &mut rows)?,
+            // The next filing sets it aside.
+            Err(error) if found.records.is_empty() => return Err(error),
+            Err(_) => break,
+        }
     }
     Ok(found)
 }
 
-/// The blocks in segments up to `last`, which a pass files: for [`keep`], in parts of about `part_bytes`.
+/// The blocks in segments up to `last`, which a pass files, in parts of about `part_bytes`.
 pub(crate) fn to_keep(
     read: &impl Read,
     pending: &[PendingBlock],
@@ -92,39 +167,32 @@ pub(crate) fn to_keep(
     Ok(parts)
 }
 
-/// Puts blocks into the table that are about to be filed.
-pub(crate) fn keep(tables: &Tables<'_>, blocks: &KeptBlocks) -> Result<()> {
-    // Those that another thread filed meanwhile are not wanted any more.
-    let filed = meta::filed(tables)?.below;
-    for (number, block) in blocks.iter().filter(|(number, _)| *number >= filed) {
-        tables.put(Table::Queue, &number.to_be_bytes(), block)?;
-    }
-    Ok(())
-}
-
-/// The number after the last of the oldest kept blocks that were received before `time`.
-pub(crate) fn received_before(read: &impl Read, kept: Kept, time: Timestamp) -> Result<u64> {
-    let mut rows = Rows::default();
+/// The number after the last of the oldest kept blocks that were received before `time`, among a bounded number. One that a clock ahead of
+/// `now` received is as old as the next one that is not.
+pub(crate) fn received_before(
+    read: &impl Read,
+    kept: Kept,
+    time: Timestamp,
+    now: Timestamp,
+) -> Result<u64> {
     let mut end = kept.from;
+    let mut looked = 0;
     each_filed(read, kept.from, |number, block| {
-        rows.clear();
-        let is_readable = block::decode_into(block, &mut rows).is_ok() && rows.len() > 0;
-        if is_readable && rows.received_at(0) >= time {
+        // A damaged one is as old as the next one.
+        let received = block::received_at(block).unwrap_or(Timestamp::MAX);
+        looked += 1;
+        if received < time {
+            end = number.saturating_add(1);
+        } else if received <= now {
             return Ok(Step::Break(()));
         }
-        end = number.saturating_add(1);
-        Ok(Step::Continue(()))
+        Ok(if looked < BLOCKS_MAX {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        })
     })?;
     Ok(end)
-}
-
-/// Whether the last filed block is there, where it should be kept.
-pub(crate) fn is_there(read: &impl Read, kept: Kept) -> Result<bool> {
-    let filed = meta::filed(read)?.below;
-    let last = filed.checked_sub(1).filter(|last| *last >= kept.from);
-    last.map_or(Ok(true), |last| {
-        read.contains(Table::Queue, &last.to_be_bytes())
-    })
 }
 
 /// Visits the filed blocks from the number `from` on, until `visit` breaks.

@@ -8,7 +8,7 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-pub(super) use decode::{counts, decode_into};
+pub(super) use decode::{counts, decode_into, received_at};
 pub(super) use encode::BlockEncoder;
 
 use crate::model::{FIELDS_MAX, ProcessItem, Stream};

@@ -24,11 +24,12 @@ use crate::store::meta::{self, Filed, PassPlace};
 use crate::store::rollup::{Changes, RollupRows};
 use crate::store::table::{Read, Table, Tables};
 
+use super::accepted::{forget_kept, kept_until};
 use super::block::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
 use super::key_name;
 use super::pending_block::{self, Oldest, PendingBlock};
-use super::queue::{forget_kept, keep_damaged, remove_filed};
+use super::queue::{keep_damaged, remove_filed};
 use super::recent::{self, RecentActivities, RecentBlocks};
 use super::removal::{Omitted, Removal};
 use super::rows::{NO_TEXT, Rows};
@@ -415,7 +416,9 @@ impl Slice {
         let below = self.last_block.saturating_add(1);
         meta::set_filed(tables, &Filed { below, pass: None })?;
         tables.effects.queue.filed_below = Some(below);
-        if !self.keeps_blocks {
+        if self.keeps_blocks {
+            kept_until(tables, below)?;
+        } else {
             forget_kept(tables)?;
         }
         let more = remove_filed(tables)?;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, WORK_ROWS_MAX};
 use crate::model::Stream;
 use crate::store::disk::damage::Damaged;
-use crate::store::meta::{self, Filed, Kept, PassPlace};
+use crate::store::meta::{self, Filed, PassPlace};
 use crate::store::table::{Read, Step, Table, Tables, row_number};
 use crate::store::telemetry::segments::SegmentPlace;
 use crate::timestamp::Timestamp;
@@ -210,6 +210,20 @@ impl QueueIndex {
         self.pending().filter_map(wanted).collect()
     }
 
+    /// Pending blocks from a number on: at least one if there is one, until they have `enough` records.
+    pub(crate) fn blocks_from(&self, from: u64, enough: u64) -> Vec<PendingBlock> {
+        let mut records = 0;
+        let blocks = self.blocks.range(from.max(self.filed.below)..);
+        blocks
+            .take_while(|(_, block)| {
+                let is_wanted = records < enough.max(1);
+                records += block.contents.records;
+                is_wanted
+            })
+            .map(|(number, block)| block.pending(*number, [None; Stream::ALL.len()]))
+            .collect()
+    }
+
     /// The oldest blocks: at least one, as many as may fit a pass of filing, and all of a pass that has begun.
     pub(crate) fn oldest_blocks(&self, pass: Option<&PassPlace>) -> Vec<PendingBlock> {
         let mut records = 0;
@@ -317,13 +331,16 @@ pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
     tables.remove_some(Table::Queue, range, BLOCKS_MAX)
 }
 
-/// Keeps no filed block any longer: a reader that has not come to the first that is not filed learns that it missed some.
-pub(crate) fn forget_kept(tables: &Tables<'_>) -> Result<()> {
-    let Some(kept) = meta::kept(tables)? else {
-        return Ok(());
-    };
-    let from = kept.from.max(meta::filed(tables)?.below);
-    meta::set_kept(tables, Some(Kept { from, ..kept }))
+/// Whether [`remove_filed`] has something to do.
+pub(crate) fn has_filed(read: &impl Read) -> Result<bool> {
+    let below = kept_from(read)?.to_be_bytes();
+    let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
+    let mut found = false;
+    read.scan(Table::Queue, range, |_, _| {
+        found = true;
+        Ok(Step::Break(()))
+    })?;
+    Ok(found)
 }
 
 /// Keeps damaged blocks in the table, for a store without a file for them.

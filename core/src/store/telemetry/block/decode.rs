@@ -26,6 +26,13 @@ pub(in crate::store::telemetry) fn counts(block: &[u8]) -> Result<Counts> {
     read_counts(&mut Decoder::new(block))
 }
 
+/// When its first record was received, to within the records of one commit, without reading it.
+pub(in crate::store::telemetry) fn received_at(block: &[u8]) -> Result<Timestamp> {
+    let mut decoder = Decoder::new(block);
+    read_counts(&mut decoder)?;
+    Ok(Timestamp::from_ticks(i64::from_le_bytes(decoder.array()?)))
+}
+
 fn read_counts(decoder: &mut Decoder<'_>) -> Result<Counts> {
     /// What the shortest record takes.
     const RECORD_BYTES_MIN: usize = 2;
