@@ -289,3 +289,22 @@ fn values_are_imported_by_the_rules_of_texts() {
     let error = engine.import().finish();
     assert_eq!(error.unwrap().upserted, 0);
 }
+
+/// In one piece, as a host that has read the whole body hands it over.
+#[test]
+fn dry_run_of_a_text_that_becomes_unreadable_is_refused_as_the_import_is() {
+    let engine = engine(&Disk::new(), CommitDriver::Caller);
+    let key = engine.issue_key(NewKey::new("admin", [Scope::Admin]));
+    let secret = key.unwrap().secret;
+    for count in [900, 1500] {
+        // An array that does not end.
+        let text = [b"[".to_vec(), elements(count)].concat();
+        for target in ["/operator/workspaces?dryRun=true", "/operator/workspaces"] {
+            let request = Request::post(target)
+                .header("x-api-key", &secret)
+                .header("content-type", "application/json");
+            let response = engine.handle(request.body(text.clone().into()).unwrap());
+            assert_eq!(response.status(), 400, "{count} {target}: {response:?}");
+        }
+    }
+}

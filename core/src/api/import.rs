@@ -321,8 +321,10 @@ impl Import {
         ends: Option<AuditResult>,
     ) {
         if self.is_dry_run {
-            let checked = self.check(core, records);
-            self.failure = checked.err().map(ImportFailure::Engine);
+            // A failure to read the text stays: it is why only whole parts are checked.
+            if let Err(error) = self.check(core, records) {
+                self.failure = Some(ImportFailure::Engine(error));
+            }
             return;
         }
         let rejected = self.gathered.errors.count();

@@ -57,8 +57,8 @@ impl ResponseBody {
     /// after many instances without a record in the range.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer; [`ErrorKind::InvalidApiKey`] once the key of the
-    /// request is no longer accepted.
+    /// [`ErrorKind::InvalidApiKey`] once the key of the request is no longer accepted; any other kind when the store cannot be read any
+    /// longer, mostly [`ErrorKind::StorageUnavailable`].
     pub fn next_chunk(&mut self) -> Result<Option<Bytes>> {
         if let Some(ready) = self.take_ready() {
             return Ok(Some(ready));
@@ -86,7 +86,7 @@ impl ResponseBody {
         self.ready.take().filter(|ready| !ready.is_empty())
     }
 
-    /// All of it, if it is made already; `None` if chunks follow.
+    /// What is left of it, if no chunks follow: empty if it was taken already. `None` if chunks follow.
     pub fn take_whole(&mut self) -> Option<Bytes> {
         match self.rest {
             None => Some(self.ready.take().unwrap_or_default()),

@@ -333,13 +333,13 @@ impl EngineBuilder {
             self.config.queue_storage = crate::config::QueueStorage::Table;
         }
         self.config.validate()?;
-        let missing = |what: &str| EngineError::new(ErrorKind::Configuration, what);
+        let misconfigured = |what: &str| EngineError::new(ErrorKind::Configuration, what);
         let injected = Injected {
             clock: self.clock.ok_or_else(|| {
-                missing("an engine needs a clock: call .clock(..), or enable the feature `system`")
+                misconfigured("an engine needs a clock: call .clock(..), or enable the feature `system`")
             })?,
             fill_random: self.fill_random.ok_or_else(|| {
-                missing(
+                misconfigured(
                     "an engine needs randomness: call .random(..), or .seed(..) for a test, or enable the feature `system`",
                 )
             })?,
@@ -356,7 +356,7 @@ impl EngineBuilder {
         let mut options = store_options(&self.config, injected.clock.now());
         if injected.log.is_some() {
             if volatile {
-                return Err(missing(
+                return Err(misconfigured(
                     "a node of a fleet answers telemetry once it is in the log: open it with another method than `open_volatile`",
                 ));
             }

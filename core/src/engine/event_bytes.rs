@@ -60,7 +60,7 @@ impl EventBytes {
         }
     }
 
-    /// The response with these bytes as its body: 200, with the headers that keep proxies and caches from holding it.
+    /// The head of a server-sent event response around `body`: 200, with the headers that keep proxies and caches from holding it.
     #[must_use]
     pub fn response<B>(body: B) -> Response<B> {
         let mut response = Response::new(body);
@@ -81,19 +81,15 @@ impl EventBytes {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// As [`Self::next`], but polled. It reads a few events that were just written, or at most 64 at a time.
+    /// As [`Self::next`], but polled. It reads from the store within the call, 64 events at a time, until 16 KiB are full.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if !self.has_begun {
             self.has_begun = true;
             return Poll::Ready(Some(Bytes::from_static(COMMENT)));
         }
-        match self.events.poll_recv(context) {
-            Poll::Ready(Some(Ok(first))) => {
-                self.pause = None;
-                return Poll::Ready(Some(self.with_others(&first)));
-            }
-            Poll::Ready(None | Some(Err(_))) => return Poll::Ready(None),
-            Poll::Pending => {}
+        if let Poll::Ready(events) = self.poll_events(context) {
+            self.pause = None;
+            return Poll::Ready(events);
         }
         let length = self.pause_length();
         let pause = self.pause.get_or_insert_with(|| (self.timer)(length));
@@ -102,11 +98,18 @@ impl EventBytes {
         }
         self.pause = None;
         // The key may have expired meanwhile.
-        match self.events.poll_recv(context) {
-            Poll::Ready(Some(Ok(first))) => Poll::Ready(Some(self.with_others(&first))),
-            Poll::Ready(None | Some(Err(_))) => Poll::Ready(None),
+        match self.poll_events(context) {
+            ready @ Poll::Ready(_) => ready,
             Poll::Pending => Poll::Ready(Some(Bytes::from_static(COMMENT))),
         }
+    }
+
+    /// The next events as bytes; `None` at the end of the stream, and when it cannot be read.
+    fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.events.poll_recv(context).map(|event| match event {
+            Some(Ok(first)) => Some(self.with_others(&first)),
+            None | Some(Err(_)) => None,
+        })
     }
 
     /// Until a comment, or until the key expires and a millisecond more, because the two clocks differ.

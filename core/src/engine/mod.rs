@@ -118,7 +118,7 @@ impl Running {
         self.core.stop_threads();
         let here = std::thread::current().id();
         let threads = std::mem::take(&mut *lock(&self.threads));
-        if self.process.is_parent() {
+        if self.process.was_forked() {
             // A forked child has none of them: joining one would wait without end, and detaching one is an error.
             let _ = std::mem::ManuallyDrop::new(threads);
             return;

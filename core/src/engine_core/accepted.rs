@@ -16,7 +16,7 @@ const PART_BYTES: usize = 256 * 1024;
 const AHEAD_SECONDS_MAX: i64 = 26 * 3600;
 
 impl EngineCore {
-    /// Has the store begin or end to keep what is filed, as the host asked. A full disk does not keep the store from being opened.
+    /// Starts or stops keeping filed blocks, as the host configured it. A full disk does not fail the opening.
     pub(crate) fn begin_keeping(&self) -> Result<()> {
         let Some(here) = Available::HERE.filter(|_| !self.store.is_read_only()) else {
             return Ok(());
@@ -45,7 +45,7 @@ impl EngineCore {
         }
     }
 
-    /// Puts the blocks up to the number `last`, which are about to be filed, where they stay; returns whether they do.
+    /// Copies the blocks up to number `last`, which are about to be filed, into the table; returns whether the store keeps them.
     pub(super) fn keep_blocks(&self, last: u64) -> Result<bool> {
         let Some(here) = Available::HERE else {
             return Ok(false);
@@ -67,7 +67,7 @@ impl EngineCore {
         Ok(true)
     }
 
-    /// Ends to keep what was received too long ago, or all that is filed on a disk that is short of space.
+    /// Drops kept blocks that were received too long ago, or all of them on a disk that is short of space.
     pub(super) fn drop_accepted(&self) -> Result<()> {
         let Some((here, time)) = self.injected.keep_accepted else {
             return Ok(());
@@ -114,7 +114,7 @@ impl EngineCore {
             let message = "this store keeps no telemetry in the order of its receipt; open it for writing with `EngineBuilder::keep_accepted`";
             return Err(EngineError::new(ErrorKind::Configuration, message));
         };
-        // A place after the end is one of a later state of the file, before an older one was put back.
+        // A position beyond the end is from a newer copy of the file, which an older one has replaced.
         let is_kept = |(id, number)| id == kept.id && (kept.from..=next).contains(&number);
         let missed = place.is_some_and(|place| !is_kept(place));
         if missed && wanted > 0 {
@@ -126,7 +126,7 @@ impl EngineCore {
         let from = wanted.max(kept.from);
         let found = accepted::read_in_order(&snapshot, &pending, from, enough)?;
         drop(snapshot);
-        // What is returned once must not be lost at a crash: its numbers would be given to others.
+        // Returned records must survive a crash: otherwise other records would get their numbers.
         match self.cluster() {
             Some(cluster) => self.sync_applied(cluster)?,
             None => self.store.confirm()?,

@@ -49,7 +49,7 @@ impl Commits {
 
     /// Lets callers commit in a forked child, where a thread would be waited for without end; its store refuses them.
     fn writer(&self) -> &Writer<Submission, Outcome> {
-        if self.process.as_ref().is_some_and(OwnProcess::is_parent) {
+        if self.process.as_ref().is_some_and(OwnProcess::was_forked) {
             self.writer.close_in_child();
         }
         &self.writer
@@ -191,7 +191,7 @@ impl EngineCore {
         }
     }
 
-    /// One transaction, or an entry of the log that is shared, in which telemetry is one more mutation.
+    /// Commits a batch as one transaction, or on a node through the log of the fleet; its telemetry becomes mutations like any other.
     fn commit_to_tables(
         &self,
         submissions: Vec<Submission>,
@@ -261,7 +261,7 @@ impl EngineCore {
         outcomes.into_iter().next().unwrap_or_else(|| Err(lost()))
     }
 
-    /// One transaction. On a node it is local.
+    /// Commits writes in one transaction, or on a node through the log of the fleet.
     fn write_to_tables(
         &self,
         class: WriteClass,

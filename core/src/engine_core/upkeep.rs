@@ -63,8 +63,8 @@ impl EngineCore {
         filed
     }
 
-    /// The same without the records that a removal selects; it returns their number too. A node notifies no observer yet, because
-    /// it may be applying an entry.
+    /// As [`Self::file_pending`], without the records that `omit` selects; returns the numbers filed and omitted. On a node no observer is
+    /// notified here, because the node may be applying an entry.
     pub(crate) fn file_all(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<(u64, u64)> {
         let one_at_a_time = self.filing_turn();
         let filed = self.file_queued(go_on, omit);
@@ -73,7 +73,7 @@ impl EngineCore {
         filed
     }
 
-    /// The caller has the turn.
+    /// Files passes until what was queued is filed. The caller has the turn to file.
     fn file_queued(&self, go_on: GoOn<'_>, omit: Option<Omit<'_>>) -> Result<(u64, u64)> {
         let waited = self.queued();
         let (mut filed, mut omitted) = (0, 0);
@@ -237,7 +237,7 @@ impl EngineCore {
         self.keep_reserve_reported();
         let began = self.now();
         let maintained = self.take_all_steps(go_on);
-        // Also where a step failed: that is when somebody has to hear of it.
+        // Conditions are checked also after a failed step: that is when they matter.
         let watched = self.watch_conditions(began);
         let maintained = maintained.and(watched);
         if let Err(error) = &maintained {
@@ -285,7 +285,7 @@ impl EngineCore {
             }
             done => done,
         };
-        // Whatever fails later: entries of the log would have to be applied again.
+        // Synced first, so that a later failure does not leave these entries to be applied again.
         let synced = self.sync_entries();
         unless_refused(self.settle_due(go_on))?;
         let advanced = self.advance_batches(go_on);

@@ -124,7 +124,7 @@ impl Journal {
     }
 
     /// Records that the next `count` entries are applied, or passed over.
-    pub(super) fn applied(&mut self, count: usize) {
+    pub(super) fn mark_applied(&mut self, count: usize) {
         let known = self.entries.len() - self.applied;
         self.applied += count.min(known);
         if count > known {
@@ -142,12 +142,12 @@ impl Journal {
     }
 
     /// Records that all entries are, or are about to be.
-    pub(super) fn all_applied(&mut self) {
+    pub(super) fn mark_all_applied(&mut self) {
         self.applied = self.entries.len();
     }
 
     /// Drops the applied entries: a transaction made them durable.
-    pub(super) fn made_durable(&mut self) {
+    pub(super) fn drop_durable(&mut self) {
         let durable = self.entries.drain(..self.applied);
         self.bytes -= durable.map(|(_, entry)| entry.len()).sum::<usize>();
         self.before += self.applied as u64;
@@ -238,8 +238,8 @@ mod tests {
                 from: 20
             }
         );
-        journal.applied(2);
-        journal.made_durable();
+        journal.mark_applied(2);
+        journal.drop_durable();
         assert_eq!(
             (journal.unsettled(), journal.position(0, 20)),
             (0, passed_over)
@@ -263,11 +263,11 @@ mod tests {
         assert_eq!([0, 1, 2].map(|place| journal.through(place)), [1, 2, 3]);
         assert_eq!(journal.position(0, 5), at(0, 4));
         assert_eq!(journal.position(1, 5), at(1, 5));
-        journal.applied(2);
+        journal.mark_applied(2);
         assert_eq!(journal.position(0, 20), at(2, 9));
         assert_eq!(journal.position(1, 20), at(3, 20));
         assert_eq!(journal.lacking(1).count(), 1);
-        journal.made_durable();
+        journal.drop_durable();
         assert_eq!((journal.bytes(), journal.through(2)), (1, 1));
         assert_eq!(journal.position(0, 20), at(2, 9));
         assert_eq!(journal.lacking(0).count(), 0);

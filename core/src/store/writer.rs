@@ -156,7 +156,7 @@ impl<M, O: Clone> Batch<'_, M, O> {
         if waiting.has_threads && self.writer.own_threads.has_this() {
             self.is_away = waiting.looking > 0;
             waiting.looking = waiting.looking.saturating_sub(1);
-            self.writer.tell_thread(waiting);
+            self.writer.notify_thread(waiting);
             return Vec::new();
         }
         self.writer.ask_to_lead(waiting)
@@ -206,12 +206,12 @@ impl<M, O: Clone> Writer<M, O> {
         let slot = Arc::new(Slot::default());
         let mut waiting = lock(&self.waiting);
         waiting.batch.push((submission, Arc::clone(&slot)));
-        self.tell_thread(waiting);
+        self.notify_thread(waiting);
         Ticket::new(slot)
     }
 
     /// Notifies a thread of the engine's own of the pending batch, unless one looks for it by itself.
-    fn tell_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
+    fn notify_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         if waiting.batch.is_empty() || waiting.looking > 0 {
             return;
         }
@@ -357,7 +357,7 @@ impl<M, O: Clone> Writer<M, O> {
             if !self.own_threads.has_this() {
                 return self.look_again(waiting);
             }
-            self.tell_thread(waiting);
+            self.notify_thread(waiting);
             return Vec::new();
         }
         // A blocking thread certainly leads. A future may have been abandoned by its task, so all futures are woken.
@@ -375,7 +375,7 @@ impl<M, O: Clone> Writer<M, O> {
             slot.look_again();
             wakers.extend(slot.wakers());
         }
-        self.tell_thread(waiting);
+        self.notify_thread(waiting);
         wakers
     }
 

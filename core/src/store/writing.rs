@@ -99,7 +99,7 @@ impl Store {
             // No transaction is under way meanwhile, which would not have it and forget it.
             let mut slot = self.database_mut();
             let entries = through();
-            lock(&self.journal).applied(entries);
+            lock(&self.journal).mark_applied(entries);
             self.give_up(&mut slot);
         }
         let mut failure = match applied {
@@ -162,7 +162,7 @@ impl Store {
         WriteFailure { error, reopened }
     }
 
-    /// The same in a read-only store: the writes of `work` stay in memory.
+    /// Runs `work` in one transaction of a read-only store: its writes stay in memory.
     pub(crate) fn write_in_memory<R>(
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
@@ -239,9 +239,9 @@ impl Store {
     fn note_commit(&self, commit: Commit, needed: Option<u64>) {
         let Some((_, log)) = self.log() else { return };
         let mut journal = lock(&self.journal);
-        journal.applied(commit.entries);
+        journal.mark_applied(commit.entries);
         if commit.durable {
-            journal.made_durable();
+            journal.drop_durable();
             drop(journal);
             if let Some(needed) = needed {
                 log.set_needed(needed);

@@ -52,7 +52,7 @@ pub struct Desktop {
     pub(crate) seed: u64,
 }
 
-/// Region, directory, account, minutes east of UTC; the larger sites are listed more often.
+/// Region, directory, account, minutes east of UTC; each site is equally likely.
 const SITES: [(&str, &str, &str, i32); 5] = [
     ("eu-west-1", "d-93670a1b2c", "111122223333", 0),
     ("eu-central-1", "d-9967ac41de", "111122223333", 60),

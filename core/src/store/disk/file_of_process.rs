@@ -24,7 +24,7 @@ impl OwnProcess {
     }
 
     /// Whether the calling process is a forked child of it.
-    pub(crate) fn is_parent(&self) -> bool {
+    pub(crate) fn was_forked(&self) -> bool {
         Self::current() != self.0
     }
 
@@ -45,7 +45,7 @@ impl OwnProcess {
 
     /// Refuses a forked child.
     pub(in crate::store) fn check(&self) -> io::Result<()> {
-        if !self.is_parent() {
+        if !self.was_forked() {
             return Ok(());
         }
         Err(io::Error::other(

@@ -57,8 +57,8 @@ impl Keeping {
     }
 }
 
-/// Records that blocks below this number are filed, and kept.
-pub(super) fn kept_until(tables: &Tables<'_>, until: u64) -> Result<()> {
+/// Records that all blocks below `until` that were filed are kept, if the store keeps any.
+pub(super) fn set_kept_until(tables: &Tables<'_>, until: u64) -> Result<()> {
     let kept = meta::kept(tables)?;
     kept.map_or(Ok(()), |kept| {
         meta::set_kept(tables, Some(Kept { until, ..kept }))
@@ -167,8 +167,8 @@ pub(crate) fn to_keep(
     Ok(parts)
 }
 
-/// The number after the last of the oldest kept blocks that were received before `time`, among a bounded number. One that a clock ahead of
-/// `now` received is as old as the next one that is not.
+/// Returns the number after the last kept block that was received before `time`, and looks at up to [`BLOCKS_MAX`] from the oldest. A block
+/// that is damaged, or dated after `now` by a clock that was ahead, counts as old as the next block that is neither.
 pub(crate) fn received_before(
     read: &impl Read,
     kept: Kept,

@@ -24,7 +24,7 @@ use crate::store::meta::{self, Filed, PassPlace};
 use crate::store::rollup::{Changes, RollupRows};
 use crate::store::table::{Read, Table, Tables};
 
-use super::accepted::{forget_kept, kept_until};
+use super::accepted::{forget_kept, set_kept_until};
 use super::block::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
 use super::key_name;
@@ -417,7 +417,7 @@ impl Slice {
         meta::set_filed(tables, &Filed { below, pass: None })?;
         tables.effects.queue.filed_below = Some(below);
         if self.keeps_blocks {
-            kept_until(tables, below)?;
+            set_kept_until(tables, below)?;
         } else {
             forget_kept(tables)?;
         }

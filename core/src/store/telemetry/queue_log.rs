@@ -57,7 +57,7 @@ pub(in crate::store) fn recover(
         found.add(numbers, place, item);
     })?;
     let mut journal = found.journal()?;
-    journal.all_applied();
+    journal.mark_all_applied();
     queue.skip_to(next);
     Ok(journal)
 }
@@ -108,7 +108,7 @@ impl<'q> Found<'q> {
     }
 }
 
-/// Reads the same without taking it over.
+/// Reads the segments as [`recover`] does, and changes nothing beside the store.
 pub(in crate::store) fn check(
     snapshot: &Snapshot,
     log: Option<(Available, &SegmentLog)>,
@@ -130,9 +130,14 @@ impl Store {
         self.log.as_ref().map(SegmentLog::with_proof)
     }
 
+    /// The log, unless the store is read-only.
+    fn log_for_writing(&self) -> Option<(Available, &SegmentLog)> {
+        self.log().filter(|_| !self.options.is_read_only())
+    }
+
     /// Whether telemetry is appended to a log of its own.
     pub(crate) fn has_log(&self) -> Option<Available> {
-        let log = self.log().filter(|_| !self.options.is_read_only());
+        let log = self.log_for_writing();
         log.map(|(available, _)| available)
     }
 
@@ -203,7 +208,7 @@ impl Store {
         let items = blocks.iter().map(|(block, _)| block);
         let items: Vec<_> = control.iter().chain(items).map(Vec::as_slice).collect();
         let first = read(&self.queue).next();
-        let behind = first + items.len() as u64;
+        let next = first + items.len() as u64;
         let appended = log.append(first, &items);
         let has_control = usize::from(control.is_some());
         self.change_queue(|index| match appended {
@@ -214,11 +219,11 @@ impl Store {
                 let contents = blocks.into_iter().map(|(_, contents)| contents);
                 index.publish_appended(first + has_control as u64, places.zip(contents));
                 // Here, because the lock is held: a transaction sees the entry, or a number before it.
-                index.skip_to(behind);
+                index.skip_to(next);
                 Ok(entry.map_or(0, |entry| lock(&self.journal).push(first, entry)))
             }
             Err(error) => {
-                index.skip_to(behind);
+                index.skip_to(next);
                 if entry.is_some() && error.kind() == ErrorKind::Indeterminate {
                     lock(&self.journal).set_doubtful(true);
                 }
@@ -261,7 +266,7 @@ impl Store {
 
     /// The log to write to, and a lock that keeps the store open meanwhile: after closing, the folder may be another store's.
     fn open_log(&self) -> Option<(&SegmentLog, RwLockReadGuard<'_, bool>)> {
-        let (_, log) = self.log().filter(|_| !self.options.is_read_only())?;
+        let (_, log) = self.log_for_writing()?;
         let is_closed = read(&self.closed);
         (!*is_closed).then_some((log, is_closed))
     }
