@@ -70,6 +70,18 @@ pub(crate) struct Injected {
     pub(crate) log: Option<SharedLog>,
 }
 
+impl Injected {
+    /// Bytes of the host's secure randomness.
+    fn random<const BYTES: usize>(&self) -> Result<[u8; BYTES]> {
+        let mut bytes = [0; BYTES];
+        if (self.fill_random)(&mut bytes) {
+            return Ok(bytes);
+        }
+        let message = "the host's random source failed";
+        Err(EngineError::new(ErrorKind::Internal, message))
+    }
+}
+
 /// The log that an engine shares with others, and its name among them.
 pub(crate) struct SharedLog {
     pub(crate) can_share: CanShare,
@@ -117,10 +129,7 @@ impl EngineCore {
     pub(crate) fn new(store: Store, mut config: Config, mut injected: Injected) -> Result<Self> {
         let cluster = match injected.log.take() {
             Some(shared) => {
-                let mut process = [0; 8];
-                if !(injected.fill_random)(&mut process) {
-                    return Err(no_random());
-                }
+                let process = injected.random()?;
                 Some(Cluster::begin(shared, &store, &mut config, process)?)
             }
             None => None,
@@ -128,10 +137,7 @@ impl EngineCore {
         if store.has_log().is_some() {
             store.keep_log_settings(&shared_settings(&config))?;
         }
-        let mut seed = [0; 8];
-        if !(injected.fill_random)(&mut seed) {
-            return Err(no_random());
-        }
+        let seed = injected.random()?;
         let swept = meta::swept(&store.snapshot()?)?;
         let core = Self {
             swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
@@ -164,12 +170,7 @@ impl EngineCore {
 
     /// A number from the host's secure randomness.
     fn random_id(&self) -> Result<u64> {
-        let mut id = [0; 8];
-        if (self.injected.fill_random)(&mut id) {
-            Ok(u64::from_le_bytes(id))
-        } else {
-            Err(no_random())
-        }
+        self.injected.random().map(u64::from_le_bytes)
     }
 
     /// The time of the clock. On a node it is at least the time of the last applied entry, which another node's clock may have
@@ -228,8 +229,4 @@ impl std::fmt::Debug for EngineCore {
             .field("store", &self.store)
             .finish_non_exhaustive()
     }
-}
-
-fn no_random() -> EngineError {
-    EngineError::new(ErrorKind::Internal, "the host's random source failed")
 }

@@ -50,9 +50,11 @@ impl EngineCore {
         let Some(here) = Available::HERE else {
             return Ok(false);
         };
+        if !self.store.is_read_only() && self.injected.keep_accepted.is_none() {
+            return Ok(false);
+        }
         let snapshot = self.store.snapshot()?;
-        let is_asked = self.store.is_read_only() || self.injected.keep_accepted.is_some();
-        if !is_asked || meta::kept(&snapshot)?.is_none() {
+        if meta::kept(&snapshot)?.is_none() {
             return Ok(false);
         }
         let blocks = self.store.queue().blocks(Wanted::All);

@@ -9,7 +9,7 @@ use crate::model::{PRINCIPAL_ID, SecretHash};
 use crate::mutation::TouchKeys;
 use crate::store::fleet::keys::LiveKey;
 
-use super::{EngineCore, no_random};
+use super::EngineCore;
 
 impl EngineCore {
     /// The accepted key with that secret; records its use.
@@ -32,10 +32,7 @@ impl EngineCore {
 
     /// A new secret and its hash.
     pub(crate) fn new_secret(&self) -> Result<(String, SecretHash)> {
-        let mut bytes = [0; SECRET_BYTES];
-        if !(self.injected.fill_random)(&mut bytes) {
-            return Err(no_random());
-        }
+        let bytes = self.injected.random::<SECRET_BYTES>()?;
         let secret = keys::secret(&bytes);
         let hash = keys::hash(&secret);
         Ok((secret, hash))

@@ -31,7 +31,7 @@ use crate::store::{Store, cluster as stored};
 use crate::timestamp::Timestamp;
 
 use super::write::Write;
-use super::{EngineCore, SharedLog, no_random};
+use super::{EngineCore, SharedLog};
 
 use applying::Applier;
 use looking_ahead::LookAhead;
@@ -302,11 +302,7 @@ impl EngineCore {
     }
 
     fn new_entry_id(&self) -> Result<EntryId> {
-        let mut id = [0; 16];
-        if !(self.injected.fill_random)(&mut id) {
-            return Err(no_random());
-        }
-        Ok(EntryId(id))
+        self.injected.random().map(EntryId)
     }
 
     /// The lines `name=value` of the shared settings that differ: this node's, with the fleet's.
