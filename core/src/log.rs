@@ -77,6 +77,34 @@ pub trait Log: Send + Sync + 'static {
     /// [`LogErrorKind::Unavailable`]
     fn forget(&self, node: &str) -> Result<(), LogError>;
 
+    /// The number of a takeover: another server has the log now, and may lack its last entries. It appends nothing until [`Self::resume`], so that the
+    /// nodes can [`restore`](Self::restore) those first. Each takeover has another number. `None` once it has resumed, and of logs that never lose their end.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn takeover(&self) -> Result<Option<u64>, LogError> {
+        Ok(None)
+    }
+
+    /// Appends an entry that the log has lost, with the position, the time, the id and the chain that it had, where the log ends with the entry before
+    /// it, whose chain is `before`. Returns whether it was appended; a log that cannot do this returns false.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`], [`LogErrorKind::Unknown`]
+    fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
+        let _ = (before, entry);
+        Ok(false)
+    }
+
+    /// Appends entries again after a [`takeover`](Self::takeover). Does nothing after another one.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn resume(&self, takeover: u64) -> Result<(), LogError> {
+        let _ = takeover;
+        Ok(())
+    }
+
     /// What may cost acknowledged entries as the servers of the log are set up, as far as is known without asking them; sentences.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -60,6 +60,36 @@ fn acknowledged_writes_survive_the_death_of_the_primary_and_of_nodes() {
     println!("PostgreSQL, {}", fleet.finish());
 }
 
+/// The nodes give back what the new primary lacks.
+#[test]
+fn acknowledged_writes_survive_a_standby_that_lags_and_takes_over() {
+    let Some(mut postgres) = Postgres::start_asynchronous() else {
+        return;
+    };
+    let mut fleet = Fleet::start(postgres.url(), local_hosts());
+    let mut lost = 0;
+    for round in 0..rounds() {
+        fleet.write_during(&format!("{round}"), |_| {
+            postgres.detach_standbys();
+            wait_for_moment(round);
+            let end = "SELECT seq FROM df_head";
+            let before: u64 = postgres.sql(end).parse().unwrap();
+            postgres.kill_primary();
+            postgres.promote();
+            // By now a node may have given some back already.
+            lost += before.saturating_sub(postgres.sql(end).parse().unwrap());
+            std::thread::sleep(Duration::from_millis(300));
+        });
+        postgres.revive();
+        fleet.check(&format!("{round}"));
+    }
+    assert!(lost > 0, "no standby lacked an entry");
+    println!(
+        "PostgreSQL, {lost} entries lost and given back, {}",
+        fleet.finish()
+    );
+}
+
 #[test]
 fn acknowledged_writes_survive_the_death_of_the_leader_of_jetstream_and_of_nodes() {
     let Some(mut nats) = Nats::start() else {

@@ -160,7 +160,10 @@ fn readyz_of_a_node_whose_name_another_process_has_warns() {
 fn conditions_of_a_node_have_its_log_and_the_other_nodes() {
     let log = FaultyLog::new();
     log.log
-        .report("node-2", "2 2 00 4 0.1.0+00 it lost entries")
+        .report(
+            "node-2",
+            r#"{"applied":2,"chain":"00","rules":4,"halted":"it lost entries"}"#,
+        )
         .unwrap();
     let metrics = Metrics::default();
     let observed = metrics.clone();

@@ -26,6 +26,7 @@ pub fn check(open: &dyn Fn() -> Box<dyn Log>) {
     read_waits_for_an_entry(log, other);
     waiting_read_delays_no_append(log);
     large_body_is_kept(log, other);
+    entry_is_restored_at_the_end_alone(log, other);
     trimmed_entries_are_refused(log, other);
     reports_are_kept_by_node(log, other);
     reopened_log_is_the_same(log, open().as_ref());
@@ -327,6 +328,45 @@ fn trim(log: &dyn Log, below: u64, first: u64) {
         );
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// What a log lost looks like what it never had.
+fn entry_is_restored_at_the_end_alone(log: &dyn Log, other: &dyn Log) {
+    assert_eq!(log.takeover().unwrap(), None);
+    let end = last(log);
+    let newest = entries(log, end, end, WHATEVER).remove(0);
+    // A log that keeps no chain compares the position alone.
+    let before = newest.chain.unwrap_or_default();
+    let entry = |number: u64, before| {
+        let mut entry = LogEntry {
+            position: end + number,
+            at: "2026-11-20T08:00:00.123456Z".parse().unwrap(),
+            id: id(12, number),
+            body: vec![u8::try_from(number).unwrap(); 100],
+            chain: None,
+        };
+        entry.chain = newest.chain.map(|_| entry.chain_after(before));
+        entry
+    };
+    let first = entry(1, &before);
+    let after_first = first.chain.unwrap_or_default();
+    let second = entry(2, &after_first);
+    assert!(!log.restore(&after_first, &second).unwrap(), "a gap");
+    if newest.chain.is_some() {
+        assert!(!log.restore(&[7; 16], &first).unwrap(), "another chain");
+    }
+    assert!(!log.restore(&before, &newest).unwrap(), "one that it has");
+    assert_eq!(last(log), end);
+    assert!(log.restore(&before, &first).unwrap());
+    assert!(!other.restore(&before, &first).unwrap(), "once is enough");
+    assert!(other.restore(&after_first, &second).unwrap());
+    assert_eq!(last(log), end + 2);
+    assert_eq!(entries(other, end + 1, end + 2, WHATEVER), [first, second]);
+    // It is an entry as any other is: known by its id, and followed by others.
+    assert_eq!(log.append(id(12, 2), &[2; 100]).unwrap().position, end + 2);
+    assert_eq!(log.append(id(12, 3), b"third").unwrap().position, end + 3);
+    entries(log, end, end + 3, WHATEVER);
+    log.resume(0).unwrap();
 }
 
 fn reports_are_kept_by_node(log: &dyn Log, other: &dyn Log) {

@@ -47,6 +47,8 @@ fn cluster_of_every_seed_keeps_every_promise() {
             ("power cuts that lost entries", tally.again * 4),
             ("restarts", tally.restarts * 2),
             ("joins", tally.joined),
+            ("takeovers", tally.takeovers),
+            ("entries that were given back", tally.given_back),
             ("jumps of a clock", tally.jumps),
             ("readings", tally.readings),
             ("uses of a key", tally.asked * 2),
@@ -82,12 +84,22 @@ fn cluster_of_one_seed_repeats_to_the_byte() {
 const SEEDS_OF_MUTANT: u64 = 60;
 
 #[test]
-fn log_that_lost_its_tail_stops_every_node_that_had_applied_it() {
-    let mut stopped = 0;
+fn log_that_lost_its_tail_gets_it_back_or_stops_every_node_that_had_applied_it() {
+    let (mut stopped, mut restored) = (0, 0);
     for seed in 0..SEEDS_OF_MUTANT {
-        stopped += run_losing_tail(seed).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        let ended = run_losing_tail(seed).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        stopped += ended.0;
+        restored += ended.1;
     }
-    assert!(stopped >= SEEDS_OF_MUTANT, "only {stopped} nodes stopped");
+    println!("{stopped} nodes stopped, {restored} went on with what the log had lost");
+    assert!(
+        stopped >= SEEDS_OF_MUTANT / 2,
+        "only {stopped} nodes stopped"
+    );
+    assert!(
+        restored >= SEEDS_OF_MUTANT / 4,
+        "only {restored} nodes went on"
+    );
 }
 
 /// Every one is detected, and most by what the node holds, not by the chain alone.

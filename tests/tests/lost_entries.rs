@@ -1,6 +1,10 @@
 //! A log that loses what it acknowledged.
 
-use deskfleet::{ErrorKind, ManualClock, cluster::MemoryLog};
+use std::time::Duration;
+
+use deskfleet::cluster::{Log as _, MemoryLog};
+use deskfleet::limits::TAKEOVER_SECONDS;
+use deskfleet::{Engine, ErrorKind, ManualClock, WorkspaceList};
 use deskfleet_tests::cluster::log::FaultyLog;
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 
@@ -75,5 +79,228 @@ fn a_node_that_applied_lost_entries_applies_none_of_those_in_their_place() {
         assert!(error.context().contains("lost entries"), "{error}");
         assert_eq!(two.position(), Some(3), "{case}");
         follow(&one);
+    }
+}
+
+/// Whether this node follows the log.
+fn follows(engine: &Engine) -> bool {
+    engine.follow(Duration::ZERO).is_ok()
+}
+
+/// Whether this node writes nothing, but has not stopped.
+fn is_waiting(engine: &Engine) -> bool {
+    // The first write after a takeover finds it out.
+    for _ in 0..2 {
+        let error = refusal(engine.put_workspace(workspace("too-early")));
+        assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
+    }
+    engine.halted().is_none()
+}
+
+/// Three nodes that have applied the entries of ten workspaces; the log loses those after entry 4 in a takeover.
+fn taken_over(clock: &ManualClock) -> (MemoryLog, [Engine; 3]) {
+    let log = MemoryLog::new(clock.clone());
+    let nodes = [1, 2, 3].map(|seed| node(seed, clock, &log));
+    for number in 0..10_usize {
+        let id = format!("ws-{number}");
+        nodes[number % 3].put_workspace(workspace(&id)).unwrap();
+    }
+    nodes.iter().for_each(follow);
+    clock.advance_seconds(60);
+    log.take_over_after(4);
+    (log, nodes)
+}
+
+/// All nodes write and have the same.
+fn go_on(nodes: &[Engine]) {
+    for (number, engine) in nodes.iter().enumerate() {
+        let id = format!("after-{number}");
+        engine.put_workspace(workspace(&id)).unwrap();
+    }
+    nodes.iter().for_each(follow);
+    let all = |engine: &Engine| {
+        let rows = engine.all_workspaces(WorkspaceList::All);
+        rows.collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    let first = all(&nodes[0]);
+    assert_eq!(first.len(), 10 + nodes.len());
+    for engine in nodes {
+        assert_eq!(all(engine), first);
+        assert!(engine.halted().is_none());
+    }
+}
+
+#[test]
+fn entries_that_a_takeover_lost_are_given_back_before_anything_is_appended() {
+    let clock = ManualClock::new(start());
+    let (log, nodes) = taken_over(&clock);
+    let before = log.read(1, usize::MAX, Duration::ZERO).unwrap();
+    for engine in &nodes[..2] {
+        assert!(is_waiting(engine), "{:?}", engine.halted());
+    }
+    assert_eq!(log.bounds(0).unwrap().last, 11);
+    // The third calls nothing that fails, and finds it out as it reports.
+    clock.advance_seconds(1);
+    assert!(follows(&nodes[2]), "each has given back what it has");
+    assert_eq!(log.takeover().unwrap(), None);
+    let after = log.read(1, usize::MAX, Duration::ZERO).unwrap();
+    assert_eq!(after[..4], before);
+    go_on(&nodes);
+    let raised = nodes[0].conditions();
+    let restored = raised.iter().find(|of| of.code == "LogRestored");
+    let restored = restored.unwrap_or_else(|| unreachable!("{raised:?}"));
+    assert!(restored.text.contains("7 entries"), "{}", restored.text);
+    // A takeover that lost nothing holds up writes until each node has seen it.
+    log.take_over_after(14);
+    assert!(is_waiting(&nodes[1]) && is_waiting(&nodes[0]));
+    clock.advance_seconds(1);
+    assert!(follows(&nodes[2]) && follows(&nodes[1]) && follows(&nodes[0]));
+}
+
+#[test]
+fn node_that_has_nothing_to_give_back_appends_nothing_before_the_others_have() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let nodes = [1, 2].map(|seed| node(seed, &clock, &log));
+    for number in 0..5 {
+        let id = format!("ws-{number}");
+        nodes[0].put_workspace(workspace(&id)).unwrap();
+    }
+    nodes.iter().for_each(follow);
+    for number in 5..10 {
+        let id = format!("ws-{number}");
+        nodes[0].put_workspace(workspace(&id)).unwrap();
+    }
+    // The second has applied no more than the log still has; one that joins has nothing at all.
+    log.take_over_after(6);
+    let third = node(3, &clock, &log);
+    for _ in 0..5 {
+        assert!(is_waiting(&nodes[1]) && is_waiting(&third));
+        clock.advance_seconds(1);
+    }
+    assert!(follows(&nodes[0]));
+    let [first, second] = nodes;
+    go_on(&[first, second, third]);
+}
+
+#[test]
+fn node_that_was_restarted_waits_for_another_that_has_what_it_applied() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.redb");
+    let open = |seed| builder(seed, &clock).log(log.clone(), "two").open(&path);
+    let [one, two] = [node(1, &clock, &log), open(2).unwrap()];
+    for number in 0..10 {
+        let id = format!("ws-{number}");
+        two.put_workspace(workspace(&id)).unwrap();
+    }
+    follow(&one);
+    two.close().unwrap();
+    let two = open(3).unwrap();
+    log.take_over_after(3);
+    for _ in 0..3 {
+        assert!(is_waiting(&two), "{:?}", two.halted());
+        clock.advance_seconds(1);
+    }
+    let _ = follows(&one);
+    assert!(follows(&two) && follows(&one));
+    go_on(&[one, two]);
+}
+
+#[test]
+fn node_that_says_nothing_is_not_waited_for_longer_than_that() {
+    let clock = ManualClock::new(start());
+    let (log, nodes) = taken_over(&clock);
+    for _ in 0..TAKEOVER_SECONDS {
+        assert!(is_waiting(&nodes[0]));
+        clock.advance_seconds(1);
+    }
+    go_on(&nodes[..2]);
+    assert_eq!(log.takeover().unwrap(), None);
+    assert!(follows(&nodes[2]), "it lost nothing");
+}
+
+#[test]
+fn entries_that_no_running_node_has_are_lost_and_no_file_is_to_be_removed() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.redb");
+    let open = || builder(2, &clock).log(log.clone(), "two").open(&path);
+    let two = open().unwrap();
+    for number in 0..3 {
+        let id = format!("ws-{number}");
+        two.put_workspace(workspace(&id)).unwrap();
+    }
+    two.close().unwrap();
+    log.take_over_after(2);
+    let two = open().unwrap();
+    assert!(is_waiting(&two));
+    clock.advance_seconds(TAKEOVER_SECONDS);
+    let error = stopped(&two);
+    assert_eq!(error.kind(), ErrorKind::Corrupted);
+    assert!(error.context().contains("Remove no file"), "{error}");
+    assert!(two.workspace("ws-2").unwrap().is_some());
+    let one = node(1, &clock, &log);
+    assert!(is_waiting(&one));
+    clock.advance_seconds(TAKEOVER_SECONDS);
+    assert!(follows(&one), "it has lost nothing");
+}
+
+/// The answer to an append arrives when the node has given back what it had applied by then.
+#[test]
+fn entry_that_was_appended_before_a_takeover_is_not_applied_after_it() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let way = FaultyLog::new(log.clone());
+    let one = builder(1, &clock).log(way.clone(), "one");
+    let [one, two] = [one.open_in_memory().unwrap(), node(2, &clock, &log)];
+    one.put_workspace(workspace("ws-1")).unwrap();
+    follow(&two);
+    let last = log.bounds(0).unwrap().last;
+    let (appended, release) = way.hold_next_answer();
+    let written = std::thread::scope(|scope| {
+        let written = scope.spawn(|| one.put_workspace(workspace("lost")));
+        appended.recv().unwrap();
+        log.take_over_after(last);
+        for engine in [&one, &two, &one] {
+            clock.advance_seconds(1);
+            let _ = follows(engine);
+        }
+        assert_eq!(log.takeover().unwrap(), None);
+        two.put_workspace(workspace("ws-2")).unwrap();
+        release.send(()).unwrap();
+        written.join().unwrap()
+    });
+    assert_eq!(refusal(written).kind(), ErrorKind::Indeterminate);
+    follow(&one);
+    for engine in [&one, &two] {
+        assert!(engine.workspace("lost").unwrap().is_none());
+        assert!(engine.workspace("ws-2").unwrap().is_some());
+    }
+}
+
+/// A log that says of no takeover, and has others in the place of what it lost.
+#[test]
+fn entries_are_not_given_back_where_others_took_their_place_or_all_is_gone() {
+    let clock = ManualClock::new(start());
+    for (kept, others) in [(2, 1), (2, 6), (0, 0)] {
+        let (log, nodes) = taken_over(&clock);
+        log.resume(log.takeover().unwrap().unwrap()).unwrap();
+        log.lose_after(kept);
+        if others > 0 {
+            let other = node(9, &clock, &log);
+            for number in 0..others {
+                let id = format!("other-{number}");
+                other.put_workspace(workspace(&id)).unwrap();
+            }
+        }
+        let last = log.bounds(0).unwrap().last;
+        for engine in &nodes {
+            clock.advance_seconds(2);
+            assert_eq!(stopped(engine).kind(), ErrorKind::Corrupted);
+        }
+        assert_eq!(log.bounds(0).unwrap().last, last);
     }
 }

@@ -31,6 +31,9 @@ struct LogState {
     entries: Vec<LogEntry>,
     positions: BTreeMap<EntryId, u64>,
     reports: BTreeMap<String, NodeReport>,
+    takeovers: u64,
+    /// Whether nothing is appended since the last takeover.
+    is_taken_over: bool,
 }
 
 impl LogState {
@@ -41,6 +44,22 @@ impl LogState {
     fn chain(&self) -> Chain {
         let last = self.entries.last();
         last.and_then(|last| last.chain).unwrap_or(self.removed)
+    }
+
+    fn lose_after(&mut self, last: u64) {
+        let kept = last.saturating_sub(self.first);
+        self.entries
+            .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+        self.positions.retain(|_, position| *position <= last);
+    }
+
+    /// Appends an entry with a chain.
+    fn push(&mut self, mut entry: LogEntry) -> Chain {
+        let chain = entry.chain_after(&self.chain());
+        entry.chain = Some(chain);
+        self.positions.insert(entry.id, entry.position);
+        self.entries.push(entry);
+        chain
     }
 }
 
@@ -62,12 +81,15 @@ impl MemoryLog {
 
     /// Takes the entries after `last` away, as a log does that is not safe and loses what it acknowledged: for tests.
     pub fn lose_after(&self, last: u64) {
+        lock(&self.0.state).lose_after(last);
+    }
+
+    /// The same, as a standby does that takes over and lags the server before it.
+    pub fn take_over_after(&self, last: u64) {
         let mut state = lock(&self.0.state);
-        let kept = last.saturating_sub(state.first);
-        state
-            .entries
-            .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
-        state.positions.retain(|_, position| *position <= last);
+        state.lose_after(last);
+        state.takeovers += 1;
+        state.is_taken_over = true;
     }
 }
 
@@ -85,19 +107,19 @@ impl Log for MemoryLog {
                 chain: None,
             });
         }
+        if state.is_taken_over {
+            let message = "another server took over the log, which does not append yet";
+            return Err(LogError::new(LogErrorKind::Unavailable, message));
+        }
         let position = state.last() + 1;
-        state.positions.insert(id, position);
         let at = self.0.clock.now();
-        let mut entry = LogEntry {
+        let chain = state.push(LogEntry {
             position,
             at,
             id,
             body: body.to_vec(),
             chain: None,
-        };
-        let chain = entry.chain_after(&state.chain());
-        entry.chain = Some(chain);
-        state.entries.push(entry);
+        });
         drop(state);
         self.0.appended.notify_all();
         Ok(Appended {
@@ -170,6 +192,28 @@ impl Log for MemoryLog {
 
     fn forget(&self, node: &str) -> Result<(), LogError> {
         lock(&self.0.state).reports.remove(node);
+        Ok(())
+    }
+
+    fn takeover(&self) -> Result<Option<u64>, LogError> {
+        let state = lock(&self.0.state);
+        Ok(state.is_taken_over.then_some(state.takeovers))
+    }
+
+    fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
+        let mut state = lock(&self.0.state);
+        if (state.last() + 1, state.chain()) != (entry.position, *before) {
+            return Ok(false);
+        }
+        state.push(entry.clone());
+        drop(state);
+        self.0.appended.notify_all();
+        Ok(true)
+    }
+
+    fn resume(&self, takeover: u64) -> Result<(), LogError> {
+        let mut state = lock(&self.0.state);
+        state.is_taken_over &= state.takeovers != takeover;
         Ok(())
     }
 }

@@ -13,12 +13,13 @@ use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::publish::PublishAck;
 use async_nats::jetstream::response::Response;
 use bytes::Bytes;
-use deskfleet::cluster::{EntryId, LogError, LogErrorKind};
+use deskfleet::Timestamp;
+use deskfleet::cluster::{EntryId, LogEntry, LogError, LogErrorKind};
 use deskfleet::locks::lock;
 use deskfleet_log_runtime::LogClient as _;
 use tokio::time::{Instant, sleep};
 
-use crate::client::{JetStreamClient, RETRY_INTERVAL};
+use crate::client::{JetStreamClient, RETRY_INTERVAL, TIME_HEADER};
 use crate::undecided::Attempted;
 
 /// After this time an append has failed, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
@@ -78,9 +79,9 @@ impl JetStreamClient {
             let attempted = Attempted::new(self.end.known());
             let late = first.filter(|first| first.may_be_forgotten(self.duplicate_window));
             let expected_last = late.map(|first| first.absent_through);
-            let attempt = self.try_append(id, body.clone(), expected_last, end);
+            let attempt = self.try_append(id, body.clone(), expected_last, None, end);
             let (message, pause) = match attempt.await {
-                Ok(position) => return Ok(position),
+                Ok(ack) => return Ok(ack.sequence),
                 Err(Failure::NotSent(message)) => (message, RETRY_INTERVAL),
                 Err(Failure::Moved(message)) => {
                     // Others append as well: the sooner it is tried again, the likelier is it that none was in between.
@@ -99,6 +100,19 @@ impl JetStreamClient {
                 return Err(self.error(kind(first.is_some()), message));
             }
             sleep(pause).await;
+        }
+    }
+
+    /// Appends an entry that the log has lost, with its time, where the log ends before it.
+    pub(super) async fn restore_once(&self, entry: LogEntry) -> Result<bool, LogError> {
+        let before = Some(entry.position.saturating_sub(1));
+        let (at, body) = (Some(entry.at), entry.body.into());
+        let end = Instant::now() + ATTEMPT_MAX;
+        match self.try_append(entry.id, body, before, at, end).await {
+            Ok(ack) => Ok(!ack.duplicate),
+            Err(Failure::Moved(_)) => Ok(false),
+            Err(Failure::NotSent(message)) => Err(self.unavailable(message)),
+            Err(Failure::Unknown(message)) => Err(self.error(LogErrorKind::Unknown, message)),
         }
     }
 
@@ -133,12 +147,16 @@ impl JetStreamClient {
         id: EntryId,
         body: Bytes,
         expected_last: Option<u64>,
+        at: Option<Timestamp>,
         end: Instant,
-    ) -> Result<u64, Failure> {
+    ) -> Result<PublishAck, Failure> {
         let mut headers = HeaderMap::new();
         headers.insert(NATS_MESSAGE_ID, id.to_string());
         if let Some(last) = expected_last {
             headers.insert(NATS_EXPECTED_LAST_SEQUENCE, last.to_string());
+        }
+        if let Some(at) = at {
+            headers.insert(TIME_HEADER, at.ticks().to_string());
         }
         let left = end.saturating_duration_since(Instant::now());
         let request = Request::new()
@@ -160,7 +178,7 @@ impl JetStreamClient {
         match serde_json::from_slice(&response.payload) {
             Ok(Response::<PublishAck>::Ok(ack)) => {
                 self.end.appended(ack.sequence);
-                Ok(ack.sequence)
+                Ok(ack)
             }
             Ok(Response::Err { error })
                 if error.error_code() == ErrorCode::STREAM_WRONG_LAST_SEQUENCE =>

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use deskfleet::locks::lock;
 use deskfleet::{
     Timestamp,
-    cluster::{Appended, EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport},
+    cluster::{Appended, Chain, EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport},
 };
 use deskfleet_log_runtime::LogClient;
 use futures_util::stream::FuturesUnordered;
@@ -38,6 +38,8 @@ const REFUSED_INTERVAL: Duration = Duration::from_millis(100);
 /// How often the leader is asked by a waiting read, which else hears of an entry from the server that stored it.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+/// Has the time of an entry that was appended again, in ticks: that of its first append.
+pub(super) const TIME_HEADER: &str = "Df-Time";
 const REPLICAS: usize = 3;
 /// The most bytes and entries of one read.
 const READ_BYTES_MAX: usize = 4 << 20;
@@ -410,6 +412,20 @@ impl LogClient for JetStreamClient {
         self.ask(purge).await.map(drop)
     }
 
+    /// A majority has what was acknowledged, so a leader that takes over has it.
+    async fn takeover(&self) -> Result<Option<u64>, LogError> {
+        Ok(None)
+    }
+
+    /// The servers keep no chain: the engine compares the entry before, and the servers the position.
+    async fn restore(&self, _before: Chain, entry: LogEntry) -> Result<bool, LogError> {
+        self.restore_once(entry).await
+    }
+
+    async fn resume(&self, _takeover: u64) -> Result<(), LogError> {
+        Ok(())
+    }
+
     fn warnings(&self) -> Vec<String> {
         lock(&self.warnings).clone()
     }
@@ -456,6 +472,10 @@ fn entry(message: StreamMessage) -> Result<LogEntry, String> {
 }
 
 fn time(message: &StreamMessage) -> Timestamp {
+    let first = message.headers.get(TIME_HEADER);
+    if let Some(ticks) = first.and_then(|ticks| ticks.as_str().parse().ok()) {
+        return Timestamp::from_ticks(ticks);
+    }
     let ticks = message.time.unix_timestamp_nanos() / 100;
     Timestamp::from_ticks(i64::try_from(ticks).unwrap_or(0))
 }

@@ -28,7 +28,9 @@ use tokio_postgres::types::{FromSql, ToSql};
 use address::Address;
 pub use address::PostgresOptions;
 use session::Session;
-use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, STANDBYS, TRIM};
+use statements::{
+    APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, RESTORE, RESUME, STANDBYS, TAKEOVER, TRIM,
+};
 
 /// After this time a statement has failed: the primary, or the way to it, is gone, or it waits for its standbys.
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
@@ -171,6 +173,35 @@ impl LogClient for PostgresClient {
         self.query(Some(FORGET), &[&node]).await.map(drop)
     }
 
+    /// The number is the timeline of the server, which no server before it had.
+    async fn takeover(&self) -> Result<Option<u64>, LogError> {
+        let timeline = self.timeline(deadline()).await?;
+        let taken_over = self.query(Some(TAKEOVER), &[&timeline]).await?;
+        Ok((!taken_over.is_empty()).then_some(position(timeline)))
+    }
+
+    async fn restore(&self, before: Chain, entry: LogEntry) -> Result<bool, LogError> {
+        let microseconds = entry.at.ticks() / 10;
+        let parameters: [&(dyn ToSql + Sync); 6] = [
+            &number(entry.position),
+            &microseconds,
+            &entry.id.0.as_slice(),
+            &entry.body,
+            &entry.chain.as_ref().map(<[u8; 16]>::as_slice),
+            &before.as_slice(),
+        ];
+        let restored = self.query(Some(RESTORE), &parameters).await?;
+        Ok(!restored.is_empty())
+    }
+
+    async fn resume(&self, takeover: u64) -> Result<(), LogError> {
+        let timeline = self.timeline(deadline()).await?;
+        if position(timeline) == takeover {
+            self.query(Some(RESUME), &[&timeline]).await?;
+        }
+        Ok(())
+    }
+
     fn warnings(&self) -> Vec<String> {
         lock(&self.warning).clone().into_iter().collect()
     }
@@ -199,11 +230,16 @@ impl PostgresClient {
         end: Instant,
     ) -> Result<Appended, LogError> {
         let session = self.session(&self.appends, end).await?;
-        let parameters: [&(dyn ToSql + Sync); 3] = [&self.address.fleet, &id.0.as_slice(), &body];
+        let (stream, timeline) = (&self.address.fleet, i64::from(session.timeline));
+        let parameters: [&(dyn ToSql + Sync); 4] = [stream, &id.0.as_slice(), &body, &timeline];
         let rows = session.query(None, &parameters, end).await?;
         let row = rows.first().ok_or_else(no_head)?;
+        let Some(seq) = get(row, 0)? else {
+            let message = "another server took over, and nothing is appended until the nodes have given back what it lacks";
+            return Err(LogError::new(LogErrorKind::Unavailable, message));
+        };
         Ok(Appended {
-            position: position(get(row, 0)?),
+            position: position(seq),
             at: get::<Option<i64>>(row, 1)?.map(time),
             chain: chain(row, 2)?,
         })
@@ -253,6 +289,12 @@ impl PostgresClient {
             kind: LogErrorKind::Unavailable,
             ..error
         })
+    }
+
+    /// That of the server which reads go to.
+    async fn timeline(&self, end: Instant) -> Result<i64, LogError> {
+        let session = self.session(&self.others, end).await?;
+        Ok(i64::from(session.timeline))
     }
 
     /// The connection of `lane`, or a new one where it is lost.

@@ -37,20 +37,21 @@ SELECT current_setting('server_version_num'),
     current_setting('fsync'),
     current_setting('full_page_writes'),
     current_setting('synchronous_standby_names'),
-    EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('df_head') AND attname = 'chained'),
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('df_head') AND attname = 'timeline'),
     CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 
 /// Bodies are not compressed: the server would try it with each, and they are stored out of line anyway. `chained` is the position that the
-/// chain of the head is of: a node of a version without chains moves the head alone.
+/// chain of the head is of: a node of a version without chains moves the head alone. `timeline` is that of the server that appends.
 const CREATE: &str = "
 SELECT pg_advisory_xact_lock(7236270301);
-CREATE TABLE IF NOT EXISTS df_head (stream text PRIMARY KEY, seq bigint NOT NULL, chain bytea, chained bigint) WITH (fillfactor = 10);
+CREATE TABLE IF NOT EXISTS df_head (stream text PRIMARY KEY, seq bigint NOT NULL, chain bytea, chained bigint, timeline bigint) WITH (fillfactor = 10);
 CREATE TABLE IF NOT EXISTS df_log (
     stream text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp(),
     id bytea NOT NULL, body bytea NOT NULL, chain bytea,
     PRIMARY KEY (stream, seq), UNIQUE (stream, id));
 ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chain bytea;
 ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chained bigint;
+ALTER TABLE df_head ADD COLUMN IF NOT EXISTS timeline bigint;
 ALTER TABLE df_log ALTER body SET STORAGE EXTERNAL;
 ALTER TABLE df_log ADD COLUMN IF NOT EXISTS chain bytea;
 UPDATE df_head SET chained = seq WHERE chained IS NULL
@@ -61,8 +62,8 @@ CREATE TABLE IF NOT EXISTS df_node (
 
 /// Makes the head of the stream, or locks it and writes: such a commit waits for the standbys, so all that is visible from here on is
 /// on one of them, also what a primary that crashed had not yet acknowledged.
-const FENCE: &str = "INSERT INTO df_head (stream, seq) VALUES ($1, 0)
-    ON CONFLICT (stream) DO UPDATE SET seq = df_head.seq";
+const FENCE: &str = "INSERT INTO df_head (stream, seq, timeline) VALUES ($1, 0, $2)
+    ON CONFLICT (stream) DO UPDATE SET timeline = coalesce(df_head.timeline, $2)";
 
 /// A connection to the primary.
 pub(super) struct Session {
@@ -111,7 +112,9 @@ impl Session {
             if !has_tables {
                 client.batch_execute(CREATE).await?;
             }
-            client.execute(FENCE, &[&address.fleet]).await?;
+            client
+                .execute(FENCE, &[&address.fleet, &i64::from(timeline)])
+                .await?;
             client.prepare(statement).await
         };
         let statement = set_up

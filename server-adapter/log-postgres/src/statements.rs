@@ -1,10 +1,12 @@
 //! What is asked of the server. The first parameter of each statement is the stream.
 
 /// One statement is one round trip. It locks the head first, whether or not the id is known: so it waits for an append that is under
-/// way, and as even a lock is committed through the standbys, for those of the entry that it finds.
+/// way, and as even a lock is committed through the standbys, for those of the entry that it finds. Where another server has taken over since the
+/// last append it returns a row without a position.
 pub(super) const APPEND: &str = "
 WITH head AS MATERIALIZED (
-    SELECT seq, CASE WHEN seq = 0 THEN decode(repeat('00', 16), 'hex') WHEN seq = chained THEN chain END AS chain
+    SELECT seq, CASE WHEN seq = 0 THEN decode(repeat('00', 16), 'hex') WHEN seq = chained THEN chain END AS chain,
+        coalesce(timeline, $4) = $4 AS is_open
     FROM df_head WHERE stream = $1 FOR UPDATE
 ), known AS MATERIALIZED (
     SELECT log.seq FROM head, df_log log WHERE log.stream = $1 AND log.id = $2
@@ -13,12 +15,31 @@ WITH head AS MATERIALIZED (
     SELECT $1, seq + 1, $2, $3, substr(sha256(chain || (
         SELECT string_agg(substr(int8send(seq + 1), byte, 1), '' ORDER BY byte DESC) FROM generate_series(1, 8) byte
     ) || $2 || $3), 1, 16)
-    FROM head WHERE NOT EXISTS (SELECT FROM known)
+    FROM head WHERE is_open AND NOT EXISTS (SELECT FROM known)
     RETURNING seq, (extract(epoch FROM at) * 1000000)::bigint AS time, chain
 ), moved AS (
     UPDATE df_head SET seq = added.seq, chain = added.chain, chained = added.seq FROM added WHERE stream = $1
 )
-SELECT seq, time, chain FROM added UNION ALL SELECT seq, NULL, NULL FROM known";
+SELECT seq, time, chain FROM added UNION ALL SELECT seq, NULL, NULL FROM known
+UNION ALL SELECT NULL, NULL, NULL FROM head WHERE NOT is_open AND NOT EXISTS (SELECT FROM known)";
+
+/// The timeline of the last append, where it is another one than that of the server.
+pub(super) const TAKEOVER: &str = "SELECT FROM df_head WHERE stream = $1 AND timeline <> $2";
+
+/// An entry as it was, after the one whose chain is the last parameter; whether the server takes appends or not.
+pub(super) const RESTORE: &str = "
+WITH head AS MATERIALIZED (
+    SELECT FROM df_head WHERE stream = $1 AND seq = $2::bigint - 1 AND chained = seq AND chain = $7 FOR UPDATE
+), added AS (
+    INSERT INTO df_log (stream, seq, at, id, body, chain)
+    SELECT $1, $2, 'epoch'::timestamptz + $3::bigint * interval '1 microsecond', $4, $5, $6 FROM head
+    RETURNING seq
+), moved AS (
+    UPDATE df_head SET seq = $2, chain = $6, chained = $2 FROM added WHERE stream = $1
+)
+SELECT seq FROM added";
+
+pub(super) const RESUME: &str = "UPDATE df_head SET timeline = $2 WHERE stream = $1";
 
 /// At least the row of the head. The lengths of bodies are known without reading them. Before an entry without a chain comes the one before.
 pub(super) const READ: &str = "

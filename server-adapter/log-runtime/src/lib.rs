@@ -7,7 +7,7 @@ use std::{fmt, fs};
 
 use bytes::Bytes;
 use deskfleet::cluster::{
-    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
+    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -55,6 +55,19 @@ pub trait LogClient: Send + Sync + 'static {
 
     /// See [`Log::forget`].
     fn forget(&self, node: String) -> impl Future<Output = Result<(), LogError>> + Send;
+
+    /// See [`Log::takeover`].
+    fn takeover(&self) -> impl Future<Output = Result<Option<u64>, LogError>> + Send;
+
+    /// See [`Log::restore`].
+    fn restore(
+        &self,
+        before: Chain,
+        entry: LogEntry,
+    ) -> impl Future<Output = Result<bool, LogError>> + Send;
+
+    /// See [`Log::resume`].
+    fn resume(&self, takeover: u64) -> impl Future<Output = Result<(), LogError>> + Send;
 
     /// See [`Log::warnings`].
     fn warnings(&self) -> Vec<String>;
@@ -142,6 +155,19 @@ impl<C: LogClient> Log for ServedLog<C> {
     fn forget(&self, node: &str) -> Result<(), LogError> {
         let node = node.to_owned();
         self.run(|client| async move { client.forget(node).await })
+    }
+
+    fn takeover(&self) -> Result<Option<u64>, LogError> {
+        self.run(|client| async move { client.takeover().await })
+    }
+
+    fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
+        let (before, entry) = (*before, entry.clone());
+        self.run(move |client| async move { client.restore(before, entry).await })
+    }
+
+    fn resume(&self, takeover: u64) -> Result<(), LogError> {
+        self.run(move |client| async move { client.resume(takeover).await })
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use deskfleet::cluster::{
-    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
+    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
 };
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
 use deskfleet_client::tls::Identity;
@@ -206,6 +206,18 @@ impl Log for FleetLog {
 
     fn forget(&self, node: &str) -> Result<(), LogError> {
         self.call(|log| log.forget(node))
+    }
+
+    fn takeover(&self) -> Result<Option<u64>, LogError> {
+        self.call(<dyn Log>::takeover)
+    }
+
+    fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
+        self.call(|log| log.restore(before, entry))
+    }
+
+    fn resume(&self, takeover: u64) -> Result<(), LogError> {
+        self.call(|log| log.resume(takeover))
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use deskfleet::cluster::Log as _;
 use deskfleet::{ErrorKind, NewKey, Scope, Timestamp};
 use http::Request;
 
@@ -113,6 +114,51 @@ impl World {
             }
         }
         self.log_line(&format!("disturbance {way} of {index}"));
+    }
+
+    /// Another server of the log takes over, which may lack entries that a node has. Others may meet it first.
+    pub(super) fn take_over(&mut self) -> Step {
+        let position = |index: &usize| self.engine(*index)?.position();
+        let Some(most) = (0..NODES).max_by_key(position) else {
+            return Ok(());
+        };
+        let Some(engine) = self.engine(most) else {
+            return Ok(());
+        };
+        let last = self.log.bounds(0).map_err(message)?.last;
+        // What no node gives back is lost, acknowledged or not.
+        let first = if engine.position() == Some(last) {
+            self.nodes[most].opened_at.max(last.saturating_sub(5))
+        } else {
+            last
+        };
+        let kept = self.chance.u64(first.max(1)..=last.max(1)).min(last);
+        self.log.take_over_after(kept);
+        self.tally.takeovers += 1;
+        self.log_line(&format!(
+            "another server has the log up to {kept} of {last}"
+        ));
+        for index in 0..NODES {
+            match self.chance.u32(..3) {
+                0 if index != most => self.follow(index)?,
+                1 if index != most => self.write(index)?,
+                _ => {}
+            }
+        }
+        self.nodes[most].log.partition(false);
+        for _ in 0..2 {
+            self.now = self.now.plus_seconds(2);
+            self.set_clocks();
+            self.follow(most)?;
+        }
+        let given_back = self.log.bounds(0).map_err(message)?.last - kept;
+        self.tally.given_back += given_back;
+        if given_back < last - kept {
+            return Err(format!(
+                "node {most} gave back {given_back} entries after {kept}, and had applied {last}"
+            ));
+        }
+        Ok(())
     }
 
     pub(super) fn stop_or_start(&mut self, index: usize) -> Step {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use deskfleet::limits::TAKEOVER_SECONDS;
 use deskfleet::{Engine, ErrorKind, ManualClock, cluster::Log as _};
 
 use super::digest;
@@ -75,13 +76,14 @@ impl World {
     }
 
     /// Lets the log lose its last entries, noticed or unnoticed, and perhaps get others in their place. Each node that had applied one of
-    /// them must stop, and no other may. Returns how many stopped.
+    /// them must give them back or stop, and no other may stop. Returns how many stopped, and how many went on with what was lost.
     ///
     /// # Errors
     /// One did not, or did.
-    pub fn lose_tail(&mut self) -> Result<u64, String> {
-        let mut halted = 0;
+    pub fn lose_tail(&mut self) -> Result<(u64, u64), String> {
+        let (mut halted, mut restored) = (0, 0);
         self.repair()?;
+        let all = self.entries()?;
         let last = self.log.bounds(0).map_err(message)?.last;
         let kept = last.saturating_sub(self.chance.u64(1..4)).max(1);
         self.log.lose_after(kept);
@@ -107,17 +109,21 @@ impl World {
                 _ => {}
             }
             let ended = engine.follow(Duration::ZERO).map_err(|error| error.kind());
+            let entries = self.entries()?;
+            let applied = usize::try_from(had).unwrap_or(usize::MAX);
+            let has_all = entries.get(..applied) == all.get(..applied);
             let is_right = match ended {
-                Err(ErrorKind::Corrupted) => had > kept,
-                Ok(_) => had <= kept,
+                Err(ErrorKind::Corrupted) => !has_all,
+                Ok(_) => has_all,
                 Err(_) => false,
             };
             if !is_right {
                 return Err(format!("at {had} of a log cut after {kept}: {ended:?}"));
             }
             halted += u64::from(ended.is_err());
+            restored += u64::from(ended.is_ok() && had > kept);
         }
-        Ok(halted)
+        Ok((halted, restored))
     }
 
     /// All is well again; all follow, file, and hold the same.
@@ -152,6 +158,14 @@ impl World {
         }
         self.now = self.now.plus_seconds(10);
         self.set_clocks();
+        // Nodes that met a takeover wait for the others, or for some time.
+        for _ in 0..2 {
+            for engine in self.nodes.iter().filter_map(|node| node.engine.as_ref()) {
+                let _ = engine.follow(Duration::ZERO);
+            }
+            self.now = self.now.plus_seconds(TAKEOVER_SECONDS);
+            self.set_clocks();
+        }
         Ok(())
     }
 

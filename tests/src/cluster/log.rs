@@ -1,10 +1,12 @@
 //! A log that fails as the harness wants it, over one in memory. Each node has its own handle.
 
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deskfleet::cluster::{
-    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
+    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
+    NodeReport,
 };
 
 /// What happens to the next append of a node.
@@ -45,6 +47,8 @@ struct Faults {
     shown: Option<u64>,
     /// Whether it is a log that keeps no chain.
     unchained: bool,
+    /// Of the next append that is done: where that is said, and what its answer waits for.
+    slow_answer: Option<(Sender<()>, Receiver<()>)>,
     met: u64,
 }
 
@@ -96,6 +100,14 @@ impl FaultyLog {
     /// Keeps no chain from here on, and returns the entry before those that are read.
     pub fn keep_no_chain(&self) {
         self.faults().unchained = true;
+    }
+
+    /// Holds back the answer of the next append. The first end returned hears when it is done, the other releases the answer.
+    pub fn hold_next_answer(&self) -> (Receiver<()>, Sender<()>) {
+        let (done, hears) = mpsc::channel();
+        let (releases, released) = mpsc::channel();
+        self.faults().slow_answer = Some((done, released));
+        (hears, releases)
     }
 
     /// The number of faults that the node met.
@@ -174,7 +186,15 @@ impl Log for FaultyLog {
                     ..appended
                 })
             }
-            NextAppend::Done => self.log.append(id, body),
+            NextAppend::Done => {
+                let appended = self.log.append(id, body);
+                let slow_answer = self.faults().slow_answer.take();
+                if let Some((done, released)) = slow_answer {
+                    let _ = done.send(());
+                    let _ = released.recv();
+                }
+                appended
+            }
             NextAppend::Refused => Err(unavailable()),
             NextAppend::AnswerLost => {
                 self.log.append(id, body)?;
@@ -245,5 +265,24 @@ impl Log for FaultyLog {
     fn forget(&self, node: &str) -> Result<(), LogError> {
         self.reach()?;
         self.log.forget(node)
+    }
+
+    fn takeover(&self) -> Result<Option<u64>, LogError> {
+        self.reach()?;
+        // Who sees a part of the log only reads.
+        if self.faults().shown.is_some() {
+            return Ok(None);
+        }
+        self.log.takeover()
+    }
+
+    fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
+        self.reach()?;
+        self.log.restore(before, entry)
+    }
+
+    fn resume(&self, takeover: u64) -> Result<(), LogError> {
+        self.reach()?;
+        self.log.resume(takeover)
     }
 }

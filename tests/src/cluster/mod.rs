@@ -36,11 +36,11 @@ pub fn run(seed: u64) -> Result<Outcome, String> {
     }
 }
 
-/// A mutant: the log loses its last entries. Returns how many nodes stopped because of that.
+/// A mutant: the log loses its last entries. Returns how many nodes stopped because of that, and with how many the log has again what they had applied.
 ///
 /// # Errors
-/// A node that had applied one of them went on, or one that had not stopped.
-pub fn run_losing_tail(seed: u64) -> Result<u64, String> {
+/// A node went on without what it had applied, or another stopped.
+pub fn run_losing_tail(seed: u64) -> Result<(u64, u64), String> {
     let mut world = World::new(seed)?;
     world.act()?;
     world.lose_tail()

@@ -46,6 +46,10 @@ pub struct Tally {
     pub restarts: u64,
     /// Nodes that joined with the backup of another.
     pub joined: u64,
+    /// Takeovers of the log.
+    pub takeovers: u64,
+    /// Entries that a node gave back after one.
+    pub given_back: u64,
     /// Jumps of a clock.
     pub jumps: u64,
     /// Readings of a node at its position, compared with the witness.
@@ -68,6 +72,8 @@ impl Tally {
         self.again += other.again;
         self.restarts += other.restarts;
         self.joined += other.joined;
+        self.takeovers += other.takeovers;
+        self.given_back += other.given_back;
         self.jumps += other.jumps;
         self.readings += other.readings;
         self.entries += other.entries;
@@ -80,6 +86,8 @@ impl Tally {
 pub(super) struct Node {
     /// `None` while it is stopped.
     pub(super) engine: Option<Engine>,
+    /// Where it stood when it was opened: it can give back what it applied since.
+    pub(super) opened_at: u64,
     pub(super) disk: Disk,
     pub(super) clock: ManualClock,
     /// Ticks by which its clock is wrong.
@@ -129,6 +137,7 @@ impl World {
         let log = MemoryLog::new(log_clock.clone());
         let node = |_| Node {
             engine: None,
+            opened_at: 0,
             disk: Disk::default(),
             clock: ManualClock::new(now),
             skew: 0,
@@ -169,6 +178,7 @@ impl World {
             .log(node.log.clone(), format!("node-{index}"));
         let engine = builder.open_backend(node.disk.backend());
         let engine = engine.map_err(|error| format!("node {index} does not open: {error:?}"))?;
+        node.opened_at = engine.position().unwrap_or_default();
         node.engine = Some(engine);
         Ok(())
     }
@@ -228,7 +238,8 @@ impl World {
             }
             89..92 => self.compare(index),
             92..95 => self.stop_or_start(index),
-            95..98 => self.cut_power(index),
+            95..97 => self.cut_power(index),
+            97 => self.take_over(),
             _ => self.join(index),
         }
     }
@@ -237,7 +248,7 @@ impl World {
         self.nodes[index].engine.clone()
     }
 
-    fn write(&mut self, index: usize) -> Step {
+    pub(super) fn write(&mut self, index: usize) -> Step {
         let Some(engine) = self.engine(index) else {
             return Ok(());
         };

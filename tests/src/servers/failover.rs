@@ -30,6 +30,17 @@ impl Postgres {
         standbys.for_each(|index| self.signal("CONT", index));
     }
 
+    /// Has the standbys receive nothing more: they lag from here on, until another server is promoted.
+    pub fn detach_standbys(&self) {
+        for standby in self.running_standbys() {
+            self.sql_at(standby, "ALTER SYSTEM SET primary_conninfo = ''");
+            self.sql_at(standby, "SELECT pg_reload_conf()");
+        }
+        self.wait("the end of replication", |own| {
+            own.sql("SELECT count(*) FROM pg_stat_replication") == "0"
+        });
+    }
+
     /// The ports of the standbys that run.
     pub fn standby_ports(&self) -> Vec<u16> {
         let standbys = self.running_standbys();

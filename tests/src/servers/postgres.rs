@@ -26,6 +26,8 @@ pub struct Postgres {
     folder: TempDir,
     pub(super) servers: Vec<Server>,
     pub(super) primary: usize,
+    /// Whether a commit waits for a standby.
+    is_synchronous: bool,
 }
 
 #[derive(Debug)]
@@ -45,6 +47,11 @@ impl Postgres {
         Self::start_on(&[(); 3].map(|()| Host::local()))
     }
 
+    /// Starts a primary that waits for none of its two standbys, or returns `None` as [`Self::start`] does.
+    pub fn start_asynchronous() -> Option<Self> {
+        Self::start_servers(&[(); 3].map(|()| Host::local()), false)
+    }
+
     /// Starts one server without standbys, or returns `None` as [`Self::start`] does.
     pub fn start_alone() -> Option<Self> {
         Self::start_on(&[Host::local()])
@@ -52,6 +59,10 @@ impl Postgres {
 
     /// Starts a primary on the first host, and a standby on each of the others.
     pub fn start_on(hosts: &[Host]) -> Option<Self> {
+        Self::start_servers(hosts, hosts.len() > 1)
+    }
+
+    fn start_servers(hosts: &[Host], is_synchronous: bool) -> Option<Self> {
         let programs = programs()?;
         let folder = tempfile::Builder::new().prefix("postgres").tempdir();
         let folder = folder.unwrap();
@@ -73,6 +84,7 @@ impl Postgres {
                 .map(server)
                 .collect(),
             primary: 0,
+            is_synchronous,
         };
         let mut initdb = started.command("initdb");
         initdb.args(["--auth=trust", "--no-sync", "--wal-segsize=1"]);
@@ -257,10 +269,11 @@ impl Postgres {
             // A copy is synced as a whole, not file by file.
             "recovery_init_sync_method=syncfs".to_owned(),
         ];
-        let count = self.servers.len();
-        if count > 1 {
+        if self.is_synchronous {
             // Each one has the same, so whichever is promoted waits for one of the others.
-            let names: Vec<_> = (0..count).map(|index| format!("s{index}")).collect();
+            let names: Vec<_> = (0..self.servers.len())
+                .map(|index| format!("s{index}"))
+                .collect();
             settings.push(format!(
                 "synchronous_standby_names=ANY 1 ({})",
                 names.join(", ")

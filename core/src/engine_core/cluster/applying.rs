@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
 use crate::locks::{lock, write};
-use crate::log::{EntryId, LogEntry};
+use crate::log::LogEntry;
 use crate::model::WriteClass;
 use crate::mutation::configure::take_over;
 use crate::mutation::logged::entry::EntryReader;
@@ -21,6 +21,7 @@ use crate::timestamp::Timestamp;
 use super::super::EngineCore;
 use super::super::write::Write;
 use super::Cluster;
+use super::restoring::Recent;
 
 /// The state of the thread that applies the log.
 pub(super) struct Applier {
@@ -31,7 +32,8 @@ pub(super) struct Applier {
 
 /// An entry that can be applied.
 struct Ready {
-    id: EntryId,
+    /// As the log has it, with its chain.
+    entry: LogEntry,
     /// The position of the node after it.
     applied: Applied,
     tags: Vec<Tag>,
@@ -103,7 +105,7 @@ impl EngineCore {
     pub(super) fn apply_through(&self, cluster: &Cluster, position: u64) -> Result<()> {
         while cluster.position() < position {
             cluster.check_running()?;
-            self.verify(cluster)?;
+            let verified = self.verify(cluster)?;
             let from = cluster.position() + 1;
             let read = cluster.log.read(from, LOG_READ_BYTES, Duration::ZERO);
             let entries = read.map_err(|error| cluster.read_failed(error))?;
@@ -112,13 +114,18 @@ impl EngineCore {
                     format!("the log has no entry {from}, though it acknowledged {position}");
                 return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
             }
-            self.apply_entries(cluster, entries)?;
+            self.apply_entries(cluster, verified, entries)?;
         }
         Ok(())
     }
 
     /// Applies entries that are in memory already, up to the first gap: entries of other nodes may be between them.
-    pub(super) fn apply_known(&self, cluster: &Cluster, mut known: Vec<LogEntry>) -> Result<()> {
+    pub(super) fn apply_known(
+        &self,
+        cluster: &Cluster,
+        verified: u64,
+        mut known: Vec<LogEntry>,
+    ) -> Result<()> {
         let next = cluster.position() + 1;
         let following = (next..).zip(&known);
         let count = following.take_while(|(next, entry)| entry.position == *next);
@@ -126,13 +133,19 @@ impl EngineCore {
         if known.is_empty() {
             return Ok(());
         }
-        self.apply_entries(cluster, known)
+        self.apply_entries(cluster, verified, known)
     }
 
-    /// Applies consecutive entries, except those that are applied already. Without space for one it applies none after it,
+    /// Applies consecutive entries, except those that are applied already. Applies none where the log has failed since it was `verified`, before
+    /// they were read: it may have lost them, and this node has said that it gave back all it has. Without space for one it applies none after it,
     /// because all nodes apply them in one order. It then only looks up which keys the later ones revoke.
-    pub(super) fn apply_entries(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
-        let applied = self.apply_in_order(cluster, entries);
+    pub(super) fn apply_entries(
+        &self,
+        cluster: &Cluster,
+        verified: u64,
+        entries: Vec<LogEntry>,
+    ) -> Result<()> {
+        let applied = self.apply_in_order(cluster, verified, entries);
         if applied.as_ref().is_err_and(EngineError::is_for_space) {
             // A look-up that fails is repeated at the next attempt. The error of the application is the one to return.
             let _ = cluster.look_ahead();
@@ -140,13 +153,21 @@ impl EngineCore {
         applied
     }
 
-    fn apply_in_order(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
+    fn apply_in_order(
+        &self,
+        cluster: &Cluster,
+        verified: u64,
+        entries: Vec<LogEntry>,
+    ) -> Result<()> {
         let mut applier = lock(&cluster.applier);
         cluster.check_running()?;
+        if cluster.verified() != Some(verified) {
+            return Ok(());
+        }
         let mut run: Vec<Ready> = Vec::new();
         for entry in entries {
             let last = run.last().map(|ready| ready.applied).or(applier.applied);
-            let ready = match ready(cluster, last.as_ref(), &entry) {
+            let ready = match ready(cluster, last.as_ref(), entry) {
                 Ok(Some(ready)) => ready,
                 Ok(None) => continue,
                 Err(error) => {
@@ -191,7 +212,7 @@ impl EngineCore {
             if stored::applied(tables)? != before {
                 return Err(reverted());
             }
-            let mut outcomes = Vec::new();
+            let (mut outcomes, mut recent) = (Vec::new(), Vec::new());
             for ready in run {
                 let mut context = Context::new(tables, config, ready.applied.at);
                 match ready.body {
@@ -205,15 +226,16 @@ impl EngineCore {
                         let writes = writes.into_iter();
                         let all: Result<Vec<Outcome>> =
                             writes.map(|write| (write.apply)(&mut context)).collect();
-                        outcomes.push((ready.id, all?));
+                        outcomes.push((ready.entry.id, all?));
                     }
                 }
+                recent.push(Recent::new(ready.applied.before, ready.entry));
             }
             stored::set_applied(tables, &last)?;
-            Ok(outcomes)
+            Ok((outcomes, recent))
         });
-        let outcomes = match written {
-            Ok(outcomes) => outcomes,
+        let (outcomes, recent) = match written {
+            Ok(written) => written,
             Err(failure) => {
                 self.store.note_damage(&failure.error);
                 self.reload(cluster, applier)?;
@@ -221,6 +243,11 @@ impl EngineCore {
             }
         };
         applier.applied = Some(last);
+        let mut kept = lock(&cluster.recent);
+        for recent in recent {
+            kept.push(recent);
+        }
+        drop(kept);
         let at = last.at.ticks();
         cluster.applied_at.store(at, Ordering::Release);
         cluster.applied.store(last.position, Ordering::Release);
@@ -274,9 +301,9 @@ fn reverted() -> EngineError {
 }
 
 /// The decoded entry after `last`, or why this node stops at it; `None` if it is applied already.
-fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<Option<Ready>> {
+fn ready(cluster: &Cluster, last: Option<&Applied>, mut entry: LogEntry) -> Result<Option<Ready>> {
     let position = last.map_or(0, |last| last.position);
-    let is_other = last.is_some_and(|last| entry.position == position && !is_same(last, entry));
+    let is_other = last.is_some_and(|last| entry.position == position && !is_same(last, &entry));
     if entry.position <= position && !is_other {
         return Ok(None);
     }
@@ -285,10 +312,11 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
         let message = format!("the log answered entry {} for {next}", entry.position);
         return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
     }
-    let applied = after(last, entry);
+    let applied = after(last, &entry);
     if is_other || entry.chain.is_some_and(|chain| chain != applied.chain) {
         return Err(cluster.lost_entries(position));
     }
+    entry.chain = Some(applied.chain);
     let mut own = lock(&cluster.own);
     let writes = own
         .get_mut(&entry.id)
@@ -300,7 +328,7 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
         let tags = tags.map(|(tag, _)| *tag).collect();
         let class = first_class(writes.iter().map(|write| write.class));
         return Ok(Some(Ready {
-            id: entry.id,
+            entry,
             applied,
             tags,
             class,
@@ -325,7 +353,7 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<
     })?;
     let class = first_class(mutations.iter().map(|mutation| mutation.class_any()));
     Ok(Some(Ready {
-        id: entry.id,
+        entry,
         applied,
         tags,
         class,

@@ -8,6 +8,7 @@ mod looking_ahead;
 mod noticing;
 mod positions;
 mod reports;
+mod restoring;
 mod verifying;
 mod writing;
 
@@ -37,6 +38,7 @@ use applying::Applier;
 use looking_ahead::LookAhead;
 use noticing::Noticed;
 use positions::PositionWaiters;
+use restoring::{RecentEntries, Takeover};
 
 /// The state of an engine that is a node.
 pub(crate) struct Cluster {
@@ -79,6 +81,11 @@ pub(crate) struct Cluster {
     reported_at: Mutex<Option<(i64, i64)>>,
     noticed: Mutex<Noticed>,
     look_ahead: LookAhead,
+    /// What the log can be given back.
+    recent: Mutex<RecentEntries>,
+    takeover: Mutex<Option<Takeover>>,
+    /// The number of the last takeover after which this node gave back what it has.
+    restored: AtomicU64,
 }
 
 /// Writes in the log without an outcome yet.
@@ -131,6 +138,9 @@ impl Cluster {
             reported_at: Mutex::default(),
             noticed: Mutex::default(),
             look_ahead: LookAhead::default(),
+            recent: Mutex::new(RecentEntries::after(applied.as_ref())),
+            takeover: Mutex::default(),
+            restored: AtomicU64::default(),
         })
     }
 
@@ -144,9 +154,10 @@ impl Cluster {
         of(&read(&self.config))
     }
 
-    /// Whether the log was verified since its last failure to be the one that was applied here.
-    fn is_verified(&self) -> bool {
-        self.verified.load(Ordering::Acquire) == self.failures.load(Ordering::Acquire)
+    /// How often the log had failed when it was verified to be the one that was applied here, if it has not failed since.
+    fn verified(&self) -> Option<u64> {
+        let verified = self.verified.load(Ordering::Acquire);
+        (verified == self.failures.load(Ordering::Acquire)).then_some(verified)
     }
 
     /// After a failure it may be another log.
@@ -402,11 +413,11 @@ impl EngineCore {
     fn follow_once(&self, cluster: &Cluster, patience: Duration) -> Result<()> {
         cluster.check_running()?;
         self.align(cluster)?;
-        self.verify(cluster)?;
+        let verified = self.verify(cluster)?;
         let from = cluster.position() + 1;
         let read = cluster.log.read(from, LOG_READ_BYTES, patience);
         let entries = read.map_err(|error| cluster.read_failed(error))?;
-        self.apply_entries(cluster, entries)?;
+        self.apply_entries(cluster, verified, entries)?;
         self.file_above_high_water();
         self.report_when_due(cluster)
     }

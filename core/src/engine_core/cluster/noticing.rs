@@ -10,6 +10,8 @@ use super::reports::Report;
 
 /// Seconds for which a node shows a problem. It checks once a second, and does not see the problem each time.
 const SHOWN_SECONDS: i64 = 10;
+/// Seconds for which it shows that the log lost entries: an operator has to see it, and it ends by itself.
+const RESTORED_SHOWN_SECONDS: i64 = 60 * 60;
 
 /// What a node noticed, with the times of its own clock.
 #[derive(Debug, Default)]
@@ -22,6 +24,8 @@ pub(super) struct Noticed {
     differed: Option<(Timestamp, String)>,
     /// Why the last report failed, if it did.
     unreported: Option<String>,
+    /// When it last gave entries back to the log, and which.
+    restored: Option<(Timestamp, String)>,
 }
 
 impl Cluster {
@@ -59,6 +63,15 @@ impl Cluster {
         }
     }
 
+    /// Records that this node gave the log back so many entries after `last`.
+    pub(super) fn note_restored(&self, count: u64, last: u64, now: Timestamp) {
+        let message = format!(
+            "the log lost its end after entry {last}, and this node gave it back {count} entries that it had applied: nothing that they acknowledged is \
+             lost. Set the log up such that a server that takes over has everything"
+        );
+        lock(&self.noticed).restored = Some((now, message));
+    }
+
     /// Whether the last report succeeded.
     pub(super) fn could_report(&self) -> bool {
         lock(&self.noticed).unreported.is_none()
@@ -67,7 +80,7 @@ impl Cluster {
     /// Another process that reports under the name of this node, if one did so lately.
     pub(super) fn doubled(&self, now: Timestamp) -> Option<String> {
         let at = lock(&self.noticed).doubled_at?;
-        is_shown(at, now).then(|| {
+        is_shown(at, now, SHOWN_SECONDS).then(|| {
             format!(
                 "another process reports under the name {}: two nodes have one name, and the log may be trimmed before both have \
                  applied it. Stop one of them, or start it with another --node and a file of its own",
@@ -79,17 +92,24 @@ impl Cluster {
     /// Problems for the operator while this node serves.
     pub(in crate::engine_core) fn warnings(&self, now: Timestamp) -> Vec<Condition> {
         let doubled = self.doubled(now);
-        let (differed, unreported) = {
+        let (differed, restored, unreported) = {
             let noticed = lock(&self.noticed);
-            let differed = noticed.differed.as_ref();
-            let differed = differed.filter(|(at, _)| is_shown(*at, now));
-            let differed = differed.map(|(_, message)| message.clone());
-            (differed, noticed.unreported.as_deref().map(unreported))
+            let shown = |noticed: &Option<(Timestamp, String)>, seconds| {
+                let noticed = noticed.as_ref();
+                let shown = noticed.filter(|(at, _)| is_shown(*at, now, seconds));
+                shown.map(|(_, message)| message.clone())
+            };
+            (
+                shown(&noticed.differed, SHOWN_SECONDS),
+                shown(&noticed.restored, RESTORED_SHOWN_SECONDS),
+                noticed.unreported.as_deref().map(unreported),
+            )
         };
         let all = [
             ("NodeNameTaken", doubled),
             ("NodesDiffer", differed),
             ("NodeUnreported", unreported),
+            ("LogRestored", restored),
             ("LogUnsafe", self.log_warning()),
         ];
         let all = all.into_iter();
@@ -111,7 +131,7 @@ fn unreported(error: &str) -> String {
     )
 }
 
-fn is_shown(at: Timestamp, now: Timestamp) -> bool {
+fn is_shown(at: Timestamp, now: Timestamp, seconds_max: i64) -> bool {
     let seconds = (now.ticks() - at.ticks()) / TICKS_PER_SECOND;
-    (0..=SHOWN_SECONDS).contains(&seconds)
+    (0..=seconds_max).contains(&seconds)
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::limits::{LOG_ENTRIES_KEPT, NODE_SILENT_SECONDS};
 use crate::locks::lock;
@@ -24,56 +26,28 @@ const REPORT_AGAIN_SECONDS: i64 = 10;
 /// Reports between two trims of the log.
 const TRIM_EVERY: i64 = 60;
 
-/// The report of a node.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The report of a node, which is JSON. What a version does not write has its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Report {
     pub(super) applied: u64,
     durable: u64,
     chain: String,
     rules: u16,
     version: String,
-    /// The process, in hexadecimal digits; empty in a report that does not name it.
+    /// The process, in hexadecimal digits.
     pub(super) process: String,
     pub(super) halted: Option<String>,
     /// The codes of the conditions for which the node is not ready.
     unready: Vec<String>,
+    /// The last takeover of the log after which the node gave back what it had.
+    pub(super) takeover: u64,
 }
 
 impl Report {
-    /// Five words, then why the node applies nothing more, if so. The process and the codes are in the word of the version, because
-    /// earlier versions read a sixth word as that reason.
-    fn to_text(&self) -> String {
-        let halted = self.halted.as_deref().unwrap_or_default();
-        let (applied, durable, rules) = (self.applied, self.durable, self.rules);
-        let codes = self.unready.iter().map(|code| format!(",{code}"));
-        let codes: String = codes.collect();
-        format!(
-            "{applied} {durable} {} {rules} {}+{}{codes} {halted}",
-            self.chain, self.version, self.process
-        )
-    }
-
-    /// Reads what [`Self::to_text`] wrote. Values that cannot be read are 0 or empty, as in a report of a version that writes
-    /// more.
+    /// A report that cannot be read is that of a node at the beginning of the log.
     pub(super) fn parse(text: &str) -> Self {
-        let mut words = text.splitn(6, ' ');
-        let mut word = || words.next().unwrap_or_default();
-        let [applied, durable] = [word(), word()].map(|word| word.parse().unwrap_or_default());
-        let (chain, rules) = (word().to_owned(), word().parse().unwrap_or_default());
-        let version = word();
-        let (version, process) = version.rsplit_once('+').unwrap_or((version, ""));
-        let mut codes = process.split(',').map(str::to_owned);
-        let process = codes.next().unwrap_or_default();
-        Self {
-            applied,
-            durable,
-            chain,
-            rules,
-            version: version.to_owned(),
-            process,
-            unready: codes.collect(),
-            halted: Some(word().to_owned()).filter(|text| !text.is_empty()),
-        }
+        serde_json::from_str(text).unwrap_or_default()
     }
 
     /// Whether both are at one position but applied different entries.
@@ -114,6 +88,12 @@ impl EngineCore {
         cluster.last.store(bounds.last, Ordering::Release);
         if let Some(applied) = applied.filter(|_| !is_halted) {
             // A failover that no call has noticed may have lost entries that are applied here.
+            let takeover = cluster.log.takeover();
+            let takeover = takeover.map_err(|error| cluster.failed(error))?;
+            if takeover.is_some() || applied.position > bounds.last {
+                cluster.doubt();
+                return self.verify(cluster).map(drop);
+            }
             check_same(cluster, &applied, bounds)?;
         }
         self.report(cluster)?;
@@ -138,6 +118,7 @@ impl EngineCore {
             process: cluster.process.clone(),
             halted: cluster.check_running().err().map(|error| error.to_string()),
             unready: self.unready_codes(),
+            takeover: cluster.restored.load(Ordering::Acquire),
         };
         let reported = self.exchange_reports(cluster, &report);
         cluster.note_report(reported);
@@ -159,7 +140,8 @@ impl EngineCore {
         let reports = cluster.log.reports()?;
         let before = self.injected.clock.now();
         cluster.notice(report, &reports, before);
-        cluster.log.report(&cluster.node, &report.to_text())?;
+        let text = serde_json::to_string(report).unwrap_or_default();
+        cluster.log.report(&cluster.node, &text)?;
         let reports = cluster.log.reports()?;
         let after = self.injected.clock.now();
         let own = reports.iter().find(|report| report.node == cluster.node);

@@ -54,9 +54,10 @@ impl EngineCore {
     }
 
     /// Makes sure that the log is the one whose entries were applied here, after a start and after each failure of it.
-    pub(super) fn verify(&self, cluster: &Cluster) -> Result<()> {
-        if cluster.is_verified() {
-            return Ok(());
+    /// Returns how often the log had failed.
+    pub(super) fn verify(&self, cluster: &Cluster) -> Result<u64> {
+        if let Some(verified) = cluster.verified() {
+            return Ok(verified);
         }
         let verifying = lock(&cluster.verifying);
         self.verify_now(cluster, &verifying)
@@ -64,9 +65,9 @@ impl EngineCore {
 
     /// The same for a write, which does not wait for another thread that calls the log: that may take seconds when the log is
     /// gone.
-    pub(super) fn verify_at_once(&self, cluster: &Cluster) -> Result<()> {
-        if cluster.is_verified() {
-            return Ok(());
+    pub(super) fn verify_at_once(&self, cluster: &Cluster) -> Result<u64> {
+        if let Some(verified) = cluster.verified() {
+            return Ok(verified);
         }
         let Ok(verifying) = cluster.verifying.try_lock() else {
             let message =
@@ -76,16 +77,27 @@ impl EngineCore {
         self.verify_now(cluster, &verifying)
     }
 
-    fn verify_now(&self, cluster: &Cluster, _verifying: &MutexGuard<'_, ()>) -> Result<()> {
+    fn verify_now(&self, cluster: &Cluster, _verifying: &MutexGuard<'_, ()>) -> Result<u64> {
         // A failure from here on requires another verification.
         let failures = cluster.failures.load(Ordering::Acquire);
+        // What was read before the failure is applied by now, or will not be.
         let applied = lock(&cluster.applier).applied;
         let seen = applied.map_or(0, |applied| applied.position);
+        let takeover = cluster.log.takeover();
+        let takeover = takeover.map_err(|error| cluster.failed(error))?;
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
+        let now = self.injected.clock.now();
+        let bounds = cluster.restore(bounds, now)?;
         cluster.last.store(bounds.last, Ordering::Release);
+        let is_in_time =
+            takeover.filter(|number| cluster.others_may_restore(*number, bounds.last, now));
         // This comes before the report: a node must not list itself in the log of another fleet.
         match applied {
+            // What this node cannot give back another one may.
+            Some(_) if is_in_time.is_some() && seen > bounds.last => {
+                return Err(cluster.taken_over());
+            }
             Some(applied) => check_same(cluster, &applied, bounds)?,
             None if bounds.first > 1 => {
                 if !stored::is_fresh(&self.store.snapshot()?)? {
@@ -97,12 +109,22 @@ impl EngineCore {
             None => {}
         }
         // This comes before anything is appended, because the report shows a node that its clock is wrong.
+        if let Some(number) = takeover {
+            cluster.restored.store(number, Ordering::Release);
+        }
         self.report(cluster)?;
+        if let Some(number) = takeover {
+            if is_in_time.is_some() && !cluster.all_restored(number) {
+                return Err(cluster.taken_over());
+            }
+            let resumed = cluster.log.resume(number);
+            resumed.map_err(|error| cluster.failed(error))?;
+        }
         if applied.is_none() && bounds.last == 0 {
             self.begin_fleet(cluster, true)?;
         }
         cluster.verified.store(failures, Ordering::Release);
-        Ok(())
+        Ok(failures)
     }
 }
 

@@ -47,7 +47,7 @@ impl EngineCore {
     ) -> Result<Vec<Outcome>, WriteFailure> {
         cluster.check_running().map_err(refused)?;
         // Before the first write of a fleet this appends the first entry.
-        self.verify_at_once(cluster).map_err(refused)?;
+        let verified = self.verify_at_once(cluster).map_err(refused)?;
         cluster.check_clock()?;
         let mut outcomes = Vec::with_capacity(writes.len());
         let entries = in_entries(writes)?;
@@ -85,7 +85,7 @@ impl EngineCore {
                 }
             }
         }
-        let applied = self.apply_known(cluster, known);
+        let applied = self.apply_known(cluster, verified, known);
         let applied = applied.and_then(|()| self.apply_through(cluster, last));
         let mut own = lock(&cluster.own);
         let done: Vec<_> = ids.iter().map(|id| own.remove(id)).collect();
