@@ -229,7 +229,7 @@ impl EngineCore {
                 (count, None)
             }
             Err(failure) => {
-                batch.resolve((0..submitted).map(|place| (place, Err(failure.error.clone()))));
+                batch.resolve((0..submitted).map(|index| (index, Err(failure.error.clone()))));
                 (count, Some(failure))
             }
         }
@@ -251,7 +251,7 @@ impl EngineCore {
 
     /// The same for any mutation: it is compiled once.
     fn write_apart(&self, write: Write) -> Outcome {
-        self.store.check_place(false)?;
+        self.store.check_file(false)?;
         let class = write.class;
         self.space_left().take(class, write.bytes as u64)?;
         let now = self.now();
@@ -277,7 +277,7 @@ impl EngineCore {
 
     /// One transaction.
     fn write(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, WriteFailure> {
-        self.store.check_place(false)?;
+        self.store.check_file(false)?;
         let (class, writes) = self.space_left().for_writes(writes)?;
         if let Some(cluster) = self.cluster() {
             return self.write_as_node(cluster, writes);

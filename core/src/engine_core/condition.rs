@@ -190,15 +190,15 @@ impl EngineCore {
     }
 
     /// Makes sure that the file is where it was opened; reports to the host when that changes.
-    pub(super) fn check_place(&self) -> Result<()> {
-        let placed = self.store.check_place(true);
-        if has_changed(&self.reported.displaced, placed.is_err()) {
-            match &placed {
+    pub(super) fn check_file(&self) -> Result<()> {
+        let checked = self.store.check_file(true);
+        if has_changed(&self.reported.displaced, checked.is_err()) {
+            match &checked {
                 Err(error) => self.observe(&Event::FileDisplaced { error }),
                 Ok(()) => self.observe(&Event::FileReturned),
             }
         }
-        placed
+        checked
     }
 
     /// Reports to the host what is damaged, once.

@@ -99,7 +99,7 @@ impl EngineCore {
     /// Reports everything that makes the store unready: what cannot be read as a whole, or takes no writes of some class. Each has the code and
     /// the text of its condition, which names no path, and its error, which may. Reads no workspace.
     fn each_unready(&self, found: &mut dyn FnMut(&str, &str, EngineError)) {
-        if let Err(error) = self.store.check_place(true) {
+        if let Err(error) = self.store.check_file(true) {
             found("FileDisplaced", DISPLACED, error);
         } else if let Err(error) = self.store.check_folder() {
             found("FileDisplaced", FOLDER_DISPLACED, error);

@@ -42,48 +42,50 @@ impl EngineCore {
         mut batch: Pending<'_>,
         mut landing: Landing<'_>,
     ) -> (usize, Option<WriteFailure>) {
-        let (mut posts, mut arrivals) = (Vec::new(), Vec::new());
-        let (mut places, mut writes) = (Vec::new(), Vec::new());
-        for (place, submission) in submissions.into_iter().enumerate() {
+        let (mut telemetry_indices, mut arrivals) = (Vec::new(), Vec::new());
+        let (mut write_indices, mut writes) = (Vec::new(), Vec::new());
+        for (index, submission) in submissions.into_iter().enumerate() {
             match submission {
                 Submission::Telemetry(arriving) => {
-                    posts.push(place);
+                    telemetry_indices.push(index);
                     arrivals.push(landing.take(arriving));
                 }
                 Submission::Write(write) => {
-                    places.push(place);
+                    write_indices.push(index);
                     writes.push(write);
                 }
             }
         }
         let count = writes.len() + landing.count();
-        let in_place = self.store.check_place(false);
-        let placed = in_place.clone().and_then(|()| self.store.check_folder());
-        let (accepted, refusal) = match &placed {
+        let file_check = self.store.check_file(false);
+        let log_check = file_check.clone().and_then(|()| self.store.check_folder());
+        let (accepted, refusal) = match &log_check {
             Ok(()) => self.space_left().for_arrivals(arrivals),
             Err(error) => (Vec::new(), Some(error.clone())),
         };
-        let judged = in_place.and_then(|()| self.judge(writes));
+        let judged = file_check.and_then(|()| self.judge(writes));
         let entry = judged.as_ref().ok().and_then(Option::as_ref);
-        let entry = entry.filter(|_| placed.is_ok()).map(Writes::entry);
+        let entry = entry.filter(|_| log_check.is_ok()).map(Writes::entry);
         let has_telemetry = !accepted.is_empty();
         let entry = entry.filter(|entry| self.store.takes_entry(entry.len(), has_telemetry));
         let (mut outcomes, appended) = self.store.append(&|| self.new_log(), accepted, entry);
-        outcomes.resize_with(posts.len(), || refusal.clone().map_or(Ok(()), Err));
+        outcomes.resize_with(telemetry_indices.len(), || {
+            refusal.clone().map_or(Ok(()), Err)
+        });
         let mut failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
         if failure.is_none() {
             self.rate.add(self.now(), landing.records);
         }
         drop(landing);
-        batch.resolve(posts.into_iter().zip(outcomes));
-        let refused = |places: Vec<usize>, error: EngineError| {
-            places
+        batch.resolve(telemetry_indices.into_iter().zip(outcomes));
+        let refused = |indices: Vec<usize>, error: EngineError| {
+            indices
                 .into_iter()
-                .map(move |place| (place, Err(error.clone())))
+                .map(move |index| (index, Err(error.clone())))
         };
         let writes = judged.unwrap_or_else(|error| {
-            if !places.is_empty() {
-                batch.resolve(refused(std::mem::take(&mut places), error.clone()));
+            if !write_indices.is_empty() {
+                batch.resolve(refused(std::mem::take(&mut write_indices), error.clone()));
                 failure.get_or_insert(error);
             }
             None
@@ -101,11 +103,11 @@ impl EngineCore {
         wakers.into_iter().for_each(Waker::wake);
         match written {
             Ok(outcomes) => {
-                batch.resolve(places.into_iter().zip(outcomes));
+                batch.resolve(write_indices.into_iter().zip(outcomes));
                 (count, failure)
             }
             Err(not_written) => {
-                batch.resolve(refused(places, not_written.error.clone()));
+                batch.resolve(refused(write_indices, not_written.error.clone()));
                 (count, Some(not_written))
             }
         }
@@ -130,7 +132,7 @@ impl EngineCore {
     ) -> Result<Vec<Outcome>, WriteFailure> {
         let Writes { class, judged, at } = writes;
         match appended {
-            Some(Ok(place)) => self.store.apply(place, class, |tables| {
+            Some(Ok(position)) => self.store.apply(position, class, |tables| {
                 apply_all(judged, &mut Context::new(tables, &self.config, at))
             }),
             Some(Err(error)) if error.kind() == ErrorKind::Indeterminate => Err(error.into()),

@@ -233,7 +233,7 @@ impl EngineCore {
         if let Some(here) = Available::HERE.filter(|_| self.commit_threads() > 0) {
             *lock(&self.upkeep_thread.0) = Some((here, thread::current()));
         }
-        self.check_place()?;
+        self.check_file()?;
         self.keep_reserve_reported();
         let began = self.now();
         let maintained = self.take_all_steps(go_on);

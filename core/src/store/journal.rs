@@ -76,7 +76,7 @@ impl Journal {
         (entry.is_some() || !self.entries.is_empty()).then(|| Control { before, entry }.bytes())
     }
 
-    /// Adds an entry that was appended; returns its place in the order of all entries of the log.
+    /// Adds an entry that was appended; returns its position among all entries of the log.
     pub(super) fn push(&mut self, number: u64, entry: Vec<u8>) -> u64 {
         self.bytes += entry.len();
         self.entries.push_back((number, entry));
@@ -106,9 +106,9 @@ impl Journal {
         self.before + self.applied as u64
     }
 
-    /// How many entries through the one at `place` are not applied.
-    pub(super) fn through(&self, place: u64) -> usize {
-        let left = (place + 1).saturating_sub(self.applied_count());
+    /// How many entries through the one at `position` are not applied.
+    pub(super) fn through(&self, position: u64) -> usize {
+        let left = (position + 1).saturating_sub(self.applied_count());
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
@@ -207,7 +207,7 @@ mod tests {
             .collect();
         for lost in 0..=items.len() {
             let mut found = Journal::new(3);
-            let left = items.iter().enumerate().filter(|(place, _)| *place != lost);
+            let left = items.iter().enumerate().filter(|(index, _)| *index != lost);
             let mut recovered =
                 left.map(|(_, (number, item))| (*number, Control::read(item).unwrap()));
             let recovered: Result<()> =
@@ -260,7 +260,7 @@ mod tests {
             journal.push(number, vec![0]);
         }
         let at = |entries, from| LogPosition { entries, from };
-        assert_eq!([0, 1, 2].map(|place| journal.through(place)), [1, 2, 3]);
+        assert_eq!([0, 1, 2].map(|entry| journal.through(entry)), [1, 2, 3]);
         assert_eq!(journal.position(0, 5), at(0, 4));
         assert_eq!(journal.position(1, 5), at(1, 5));
         journal.mark_applied(2);

@@ -210,7 +210,7 @@ impl Store {
                 return Ok(());
             }
             // A file that another program wrote to is left as it is.
-            let _ = self.check_place(true);
+            let _ = self.check_file(true);
             let saved = match if moves_queue { self.end_log() } else { Ok(()) } {
                 Err(error) if error.is_for_space() => Ok(()),
                 saved => saved,

@@ -229,7 +229,7 @@ impl Store {
     }
 
     /// Checks that the file is where it was opened and that no other program wrote to it; with `reads` it also reads the header.
-    pub(crate) fn check_place(&self, reads: bool) -> Result<()> {
+    pub(crate) fn check_file(&self, reads: bool) -> Result<()> {
         let file = self.file.as_ref();
         file.map_or(Ok(()), |file| file.check(reads))
     }

@@ -135,10 +135,10 @@ pub(crate) struct Batch<'w, M, O: Clone> {
 }
 
 impl<M, O: Clone> Batch<'_, M, O> {
-    /// Delivers the outcomes of the submissions at these places.
+    /// Delivers outcomes, each with the index of its submission in the batch.
     pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = (usize, O)>) {
-        for (place, outcome) in outcomes {
-            if let Some(slot) = self.slots.get_mut(place).and_then(Option::take) {
+        for (index, outcome) in outcomes {
+            if let Some(slot) = self.slots.get_mut(index).and_then(Option::take) {
                 slot.resolve(outcome);
             }
         }

@@ -62,15 +62,15 @@ impl Store {
         self.transact(WriteClass::Essential, commit, |_| Ok(()))
     }
 
-    /// Applies the entry at this place in the log by `work`, without a sync. After an error it is passed over, now and after a crash,
+    /// Applies the entry at `position` of the log by `work`, without a sync. After an error it is passed over, now and after a crash,
     /// unless the error is [`ErrorKind::Indeterminate`]: then it is applied when the file is opened again.
     pub(crate) fn apply<R>(
         &self,
-        place: u64,
+        position: u64,
         class: WriteClass,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
-        let through = || lock(&self.journal).through(place);
+        let through = || lock(&self.journal).through(position);
         let pass_over = |entries| {
             let commit = Commit {
                 entries,

@@ -143,7 +143,7 @@ impl Store {
 
     /// Makes sure that the segments are where they were opened.
     pub(crate) fn check_folder(&self) -> Result<()> {
-        self.log().map_or(Ok(()), |(_, log)| log.check_place())
+        self.log().map_or(Ok(()), |(_, log)| log.check_folder())
     }
 
     /// Whether writes of `bytes` bytes go into the log. The first write of a process does not: a command that makes one leaves no folder
@@ -154,8 +154,8 @@ impl Store {
         (has_begun || begins) && self.unsynced_bytes() + bytes <= LOG_UNSYNCED_BYTES
     }
 
-    /// Makes `entry` and each batch durable as a whole; returns why a batch is not, and the place of the entry in the log or why it has
-    /// none.
+    /// Makes `entry` and each batch durable as a whole; returns why a batch is not, and the position of the entry in the log or why it
+    /// has none.
     pub(crate) fn append(
         &self,
         new_log: &dyn Fn() -> Result<NewLog>,

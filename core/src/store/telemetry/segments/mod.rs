@@ -183,10 +183,10 @@ impl SegmentLog {
     }
 
     /// Makes sure that the segment that takes the next frame is where it was opened.
-    pub(in crate::store) fn check_place(&self) -> Result<()> {
+    pub(in crate::store) fn check_folder(&self) -> Result<()> {
         // A filed segment is taken out of the state before it is removed, so this segment stays while the lock is held.
         let state = self.state();
-        let placed = match &state.current {
+        let checked = match &state.current {
             Some(current) => self.folder.check(current.segment.number),
             None if state.id.is_some() => match self.folder.list() {
                 Ok(None) => Err(io::ErrorKind::NotFound.into()),
@@ -195,7 +195,7 @@ impl SegmentLog {
             None => Ok(()),
         };
         drop(state);
-        placed.map_err(|error| {
+        checked.map_err(|error| {
             let message = "a segment of the queue, or its folder, was removed or renamed; what is posted now would be lost: put it \
                         back, or stop (which saves what is queued) and start again";
             EngineError::caused(ErrorKind::StorageUnavailable, message, error)

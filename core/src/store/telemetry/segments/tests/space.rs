@@ -38,5 +38,5 @@ fn segment_that_is_removed_while_its_place_is_checked_is_not_reported_as_lost() 
     append(&log, 0);
     log.set_needed(1);
     files.state().removes_meanwhile = Some(Arc::clone(&log));
-    log.check_place().unwrap();
+    log.check_folder().unwrap();
 }
