@@ -146,7 +146,7 @@ fn leave_body<B>(
         || headers.contains_key(header::TRANSFER_ENCODING)
         || is_long(request.body())
     {
-        // The client has not sent it, and may send the next request in its place; or it may end elsewhere, or hyper does not discard it.
+        // The end of the body is uncertain, so what follows may not be the next request; or the body is too long for hyper to discard.
         refusal::close(refused, request.version());
     }
     if refused.status() != StatusCode::SERVICE_UNAVAILABLE {
@@ -257,8 +257,11 @@ fn through_engine<'r>(
         let mut finishing = finish(*context, handled, exchange, received);
         let response = match &mut finishing {
             Finishing::Refused(refused) => Err(*refused),
-            Finishing::Durable(durable, is_operators) => {
-                let response = durable.await;
+            Finishing::Durable {
+                response,
+                is_operators,
+            } => {
+                let response = response.await;
                 deliver(*context, *is_operators, response, None)
             }
             Finishing::Rare(rare) => rare.await,
@@ -341,8 +344,11 @@ async fn receive_rest<'r>(
 )]
 enum Finishing<'r> {
     Refused(Refused),
-    /// Waiting for what it wrote; whether it is for operators.
-    Durable(ResponseFuture<ResponseBody>, bool),
+    /// The response comes once what the request wrote is durable.
+    Durable {
+        response: ResponseFuture<ResponseBody>,
+        is_operators: bool,
+    },
     /// A response of another kind, or one that takes long.
     Rare(Pin<Box<dyn Future<Output = Result<Response<OutgoingBody>, Refused>> + Send + 'r>>),
 }
@@ -354,13 +360,17 @@ fn finish<'r>(
     mut exchange: Exchange,
     received: Received,
 ) -> Finishing<'r> {
+    let durable = |response, is_operators| Finishing::Durable {
+        response,
+        is_operators,
+    };
     match received {
         Received::Whole | Received::Cut => {}
-        Received::Unwanted => return Finishing::Durable(exchange.finish(), false),
+        Received::Unwanted => return durable(exchange.finish(), false),
         // What was committed of an import is reported.
         Received::Broken((_, message)) if exchange.has_begun() => {
             exchange.broken(message);
-            return Finishing::Durable(exchange.finish(), true);
+            return durable(exchange.finish(), true);
         }
         Received::Broken(refused) => return Finishing::Refused(refused),
     }
@@ -374,7 +384,7 @@ fn finish<'r>(
     }
     let is_operators = handled.operation.is_operators();
     match exchange.dispatch() {
-        Dispatched::Quick(response) => Finishing::Durable(response, is_operators),
+        Dispatched::Quick(response) => durable(response, is_operators),
         Dispatched::Slow(exchange) => {
             Finishing::Rare(Box::pin(off_the_loop(context, is_operators, exchange)))
         }
@@ -410,7 +420,7 @@ async fn off_the_loop(
 ) -> Result<Response<OutgoingBody>, Refused> {
     let (slow_reads, source) = (&context.shared.slow_reads, context.source());
     let place = slow_reads.admit(&source.slow_reads).await;
-    // The source is the same as long as something of it runs, also when its client is gone.
+    // The read holds its source also once the client is gone, because the server forgets the counts of a source that nothing holds.
     let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
     let route = exchange.route();
     let begun = slow_reads.run(move || (exchange.finish(), held));
@@ -459,7 +469,7 @@ fn events_as_they_happen(
 ) -> Result<Response<OutgoingBody>, Refused> {
     let (shared, source) = (context.shared, context.source());
     let place = shared.event_streams.begin(&source.event_streams);
-    // The source is the same as long as something of it runs.
+    // The stream holds its source, because the server forgets the counts of a source that nothing holds.
     let held = (place.ok_or(refusal::TOO_MANY_STREAMS)?, Arc::clone(source));
     let draining = shared.draining.subscribe();
     let body = EventBody::new(events, draining, held);

@@ -48,7 +48,7 @@ struct Feed {
     events: EventBytes,
     /// Whether the server stops.
     draining: watch::Receiver<bool>,
-    /// The source is the same as long as something of it runs.
+    /// The stream holds its source, because the server forgets the counts of a source that nothing holds.
     _held: (SourcePlace, Arc<Source>),
 }
 
