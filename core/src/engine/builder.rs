@@ -324,16 +324,44 @@ impl EngineBuilder {
     }
 
     fn open_with(
-        mut self,
+        self,
         volatile: bool,
         open: impl FnOnce(StoreOptions) -> Result<Store>,
     ) -> Result<Engine> {
+        let upkeep = self.chosen_upkeep();
+        let (config, injected) = self.checked(volatile)?;
+        let router = Router::new().map_err(|error| {
+            EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
+        })?;
+        let store = open(engine_options(&config, &injected)?)?;
+        let running = Running {
+            core: Arc::new(EngineCore::new(store, config, injected)?),
+            router,
+            threads: Mutex::default(),
+            process: OwnProcess::new(),
+        };
+        running.start(upkeep)?;
+        Ok(Engine {
+            running: Arc::new(running),
+        })
+    }
+
+    fn chosen_upkeep(&self) -> Upkeep {
+        let with_thread = self.config.commit_driver == CommitDriver::Thread;
+        self.upkeep.unwrap_or(if with_thread {
+            Upkeep::Thread
+        } else {
+            Upkeep::Host
+        })
+    }
+
+    /// The configuration, if it is valid, and what the host injected, if nothing is missing.
+    fn checked(mut self, volatile: bool) -> Result<(Config, Injected)> {
         // Here, because the configuration may be given after the log.
         if self.log.is_some() {
             self.config.queue_storage = crate::config::QueueStorage::Table;
         }
         self.config.validate()?;
-        let misconfigured = |what: &str| EngineError::new(ErrorKind::Configuration, what);
         let injected = Injected {
             clock: self.clock.ok_or_else(|| {
                 misconfigured("an engine needs a clock: call .clock(..), or enable the feature `system`")
@@ -350,50 +378,48 @@ impl EngineBuilder {
             volatile,
             log: self.log,
         };
-        let router = Router::new().map_err(|error| {
-            EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
-        })?;
-        let mut options = store_options(&self.config, injected.clock.now());
-        if injected.log.is_some() {
-            if volatile {
-                return Err(misconfigured(
-                    "a node of a fleet answers telemetry once it is in the log: open it with another method than `open_volatile`",
-                ));
-            }
-            options.writing = Writing::Lazy;
-        }
-        let store = open(options)?;
-        let with_thread = self.config.commit_driver == CommitDriver::Thread;
-        let upkeep = self.upkeep.unwrap_or(if with_thread {
-            Upkeep::Thread
-        } else {
-            Upkeep::Host
-        });
-        let core = Arc::new(EngineCore::new(store, self.config, injected)?);
-        let running = Running {
-            core: Arc::clone(&core),
-            router,
-            threads: Mutex::default(),
-            process: OwnProcess::new(),
-        };
-        for _ in 0..core.commit_threads() {
-            let core = Arc::clone(&core);
+        Ok((self.config, injected))
+    }
+}
+
+impl Running {
+    /// Starts the threads of the engine, and does what comes first after opening.
+    fn start(&self, upkeep: Upkeep) -> Result<()> {
+        for _ in 0..self.core.commit_threads() {
+            let core = Arc::clone(&self.core);
             let thread = spawn("deskfleet-commit", move || {
                 core.commit_forever(std::thread::yield_now);
             })?;
-            lock(&running.threads).push(thread);
+            lock(&self.threads).push(thread);
         }
-        core.report_opening();
-        core.note_copy()?;
-        core.begin_keeping()?;
-        if upkeep == Upkeep::Thread && !core.store.is_read_only() {
+        self.core.report_opening();
+        self.core.note_copy()?;
+        self.core.begin_keeping()?;
+        if upkeep == Upkeep::Thread && !self.core.store.is_read_only() {
+            let core = Arc::clone(&self.core);
             let thread = spawn("deskfleet-upkeep", move || core.maintain_forever())?;
-            lock(&running.threads).push(thread);
+            lock(&self.threads).push(thread);
         }
-        Ok(Engine {
-            running: Arc::new(running),
-        })
+        Ok(())
     }
+}
+
+fn misconfigured(what: &str) -> EngineError {
+    EngineError::new(ErrorKind::Configuration, what)
+}
+
+/// The options of the store of an engine. A node writes lazily.
+fn engine_options(config: &Config, injected: &Injected) -> Result<StoreOptions> {
+    let mut options = store_options(config, injected.clock.now());
+    if injected.log.is_some() {
+        if injected.volatile {
+            return Err(misconfigured(
+                "a node of a fleet answers telemetry once it is in the log: open it with another method than `open_volatile`",
+            ));
+        }
+        options.writing = Writing::Lazy;
+    }
+    Ok(options)
 }
 
 fn store_options(config: &Config, now: Timestamp) -> StoreOptions {
