@@ -393,7 +393,7 @@ impl Running {
             lock(&self.threads).push(thread);
         }
         self.core.report_opening();
-        self.core.note_copy()?;
+        self.core.report_start_on_copy()?;
         self.core.begin_keeping()?;
         if upkeep == Upkeep::Thread && !self.core.store.is_read_only() {
             let core = Arc::clone(&self.core);

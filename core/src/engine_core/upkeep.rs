@@ -318,14 +318,24 @@ impl EngineCore {
 
     /// Ends due actions.
     fn settle_due(&self, go_on: GoOn<'_>) -> Result<()> {
+        let due = || upkeep::due(&self.reader()?);
+        self.take_steps_for_ids(go_on, &due, &Maintenance::Settle)
+    }
+
+    /// Takes steps for the ids that `read_ids` returns, again and again while it returns as many as it can.
+    fn take_steps_for_ids(
+        &self,
+        go_on: GoOn<'_>,
+        read_ids: &dyn Fn() -> Result<Vec<String>>,
+        step: &dyn Fn(Vec<String>) -> Maintenance,
+    ) -> Result<()> {
         while go_on() {
-            let due = upkeep::due(&self.reader()?)?;
-            let more = due.len() == MAINTENANCE_IDS_MAX;
-            for ids in due.chunks(MAINTENANCE_ROWS_MAX) {
-                self.take_step(Maintenance::Settle(ids.to_vec()))?;
+            let ids = read_ids()?;
+            for ids in ids.chunks(MAINTENANCE_ROWS_MAX) {
+                self.take_step(step(ids.to_vec()))?;
             }
-            // Only a full step is followed by another: a clock that is set back meanwhile must not make this spin.
-            if !more {
+            // Only a full list is followed by another: a clock that is set back meanwhile must not make this spin.
+            if ids.len() < MAINTENANCE_IDS_MAX {
                 break;
             }
         }
@@ -385,16 +395,9 @@ impl EngineCore {
         // Stored now and not at the end: if a later step fails, each attempt would advance retention by a day under a clock that
         // is ahead.
         lock(&self.clock_watch).swept();
-        while go_on() {
-            let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
-            let more = ids.len() == MAINTENANCE_IDS_MAX;
-            for ids in ids.chunks(MAINTENANCE_ROWS_MAX) {
-                self.take_step(Maintenance::DropTerminated(time, ids.to_vec()))?;
-            }
-            if !more {
-                break;
-            }
-        }
+        let terminated = || upkeep::terminated(&Reader::new(&self.store, time)?);
+        let drop_terminated = |ids| Maintenance::DropTerminated(time, ids);
+        self.take_steps_for_ids(go_on, &terminated, &drop_terminated)?;
         for of in Derived::ALL {
             if !self.drop_derived(of, time, go_on)? {
                 return Ok(());
@@ -432,7 +435,8 @@ impl EngineCore {
         events::first_kept(&Reader::new(&self.store, time)?, days, count)
     }
 
-    /// Reports what opening the store had to do; a store that is only read stays as it was.
+    /// Notifies the observer of how the store was opened: without a lock, converted from an older format, recovered after a crash. A
+    /// read-only store recovers in memory alone, which is not reported.
     pub(crate) fn report_opening(&self) {
         if !self.store.is_locked() {
             self.observe(&Event::NotLocked);
@@ -450,9 +454,9 @@ impl EngineCore {
         }
     }
 
-    /// Reports and audits the first start of a copy for writing. A full disk does not keep the store from being opened: then the
-    /// next start reports it again.
-    pub(crate) fn note_copy(&self) -> Result<()> {
+    /// If the store is a copy that is opened for writing for the first time, notifies the observer, writes the audit row and clears the mark
+    /// of a copy. On a full disk the mark stays, and the next opening reports the copy again. A node only clears the mark.
+    pub(crate) fn report_start_on_copy(&self) -> Result<()> {
         let made_at = meta::copied(&self.store.snapshot()?)?;
         let Some(made_at) = made_at.filter(|_| !self.store.is_read_only()) else {
             return Ok(());
