@@ -69,19 +69,20 @@ pub(crate) fn carries_key(core: &EngineCore, head: &Parts) -> bool {
 
 /// Refuses a key that is above its rate.
 #[inline]
-pub(crate) fn throttle(core: &EngineCore, key: Option<&LiveKey>) -> Result<(), Problem> {
+fn throttle(core: &EngineCore, key: Option<&LiveKey>) -> Result<(), Problem> {
     match key.and_then(|key| core.throttle(key.info.id)) {
         Some(seconds) => Err(Problem::throttled(seconds)),
         None => Ok(()),
     }
 }
 
-/// Refuses a key that lacks the scope.
+/// Refuses a key that is above its rate, or that lacks the scope.
 pub(crate) fn authorize(
     core: &EngineCore,
     access: Access,
     key: Option<&LiveKey>,
 ) -> Result<(), Problem> {
+    throttle(core, key)?;
     let wanted = scope_wanted(core, access);
     match (wanted, key) {
         (Some(wanted), Some(key)) if !grants(access, wanted, key) => {

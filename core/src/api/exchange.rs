@@ -295,9 +295,7 @@ impl Exchange {
         }
         Completion::Response(super::problem(core, problem, self.traceparent()))
     }
-}
 
-impl Exchange {
     /// Counts telemetry that was refused before a handler read it.
     fn count_rejected(&self, core: &EngineCore, code: Code) {
         let has_records = self
@@ -415,19 +413,16 @@ pub(crate) fn authorize(
         Ok(key) => key,
         Err(problem) => return (None, Err(problem)),
     };
-    let checked = auth::throttle(core, key.as_deref())
-        .and_then(|()| auth::authorize(core, access, key.as_deref()))
-        .and_then(|()| {
-            let checked = Query::new(head.uri.query()).check(std::iter::empty());
-            checked.map_err(|error| Problem::from(&error))
-        });
+    let checked = auth::authorize(core, access, key.as_deref()).and_then(|()| {
+        let checked = Query::new(head.uri.query()).check(std::iter::empty());
+        checked.map_err(|error| Problem::from(&error))
+    });
     (key, checked)
 }
 
 /// Checks the rate and the scope of the key, the query, and the headers about the body.
 fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Problem> {
     let route = admitted.route;
-    auth::throttle(core, admitted.key.as_deref())?;
     auth::authorize(core, route.access, admitted.key.as_deref())?;
     auth::authorize_action(route, admitted.key.as_deref())?;
     let query = Query::new(head.uri.query());
