@@ -202,11 +202,10 @@ impl Import {
 
     /// The counts so far.
     pub(crate) fn report(&self) -> ImportReport {
-        let done = self.counts.created + self.counts.updated;
         ImportReport {
-            upserted: done,
+            upserted: self.upserted(),
             rejected: self.gathered.errors.count(),
-            committed: if self.is_dry_run { 0 } else { done },
+            committed: self.committed(),
             errors: self.gathered.errors.first().to_vec(),
             warnings: self.gathered.warnings.clone(),
             mapping: self.is_dry_run.then(|| self.gathered.mapping()),
@@ -217,7 +216,7 @@ impl Import {
     pub(crate) fn outcome(&self) -> Result<ImportReport> {
         match self.failure.clone() {
             None => Ok(self.report()),
-            Some(failure) => Err(failure.into_error(&self.done())),
+            Some(failure) => Err(failure.into_error(&self.committed_sentence())),
         }
     }
 
@@ -232,20 +231,28 @@ impl Import {
         };
         let problem = match failure {
             ImportFailure::Unreadable(_) => {
-                let error = failure.into_error(&self.done());
+                let error = failure.into_error(&self.committed_sentence());
                 Problem::detailed(Code::InvalidBody, error.context())
             }
             ImportFailure::Engine(error) => Failure::Engine(error)
                 .into_problem(core)
-                .after(&self.done()),
+                .after(&self.committed_sentence()),
         };
         super::problem(core, &problem, traceparent)
     }
 
+    /// The number of workspaces that are created or updated; in a dry run those that would be.
+    fn upserted(&self) -> u64 {
+        self.counts.created + self.counts.updated
+    }
+
+    fn committed(&self) -> u64 {
+        if self.is_dry_run { 0 } else { self.upserted() }
+    }
+
     /// A sentence about the parts committed before a failure; empty if there are none.
-    fn done(&self) -> String {
-        match self.counts.created + self.counts.updated {
-            _ if self.is_dry_run => String::new(),
+    fn committed_sentence(&self) -> String {
+        match self.committed() {
             0 => String::new(),
             count => format!(" The first {count} workspaces are committed."),
         }
@@ -297,7 +304,7 @@ impl Import {
             let old = workspaces::entry(&reader, &id)?;
             let is_new = old.is_none();
             let checked = match merge_record(&reader.snapshot, old.as_ref(), patch)? {
-                Ok(_) if is_new => new_id(&mut new_ids, id),
+                Ok(_) if is_new => add_new_id(&mut new_ids, id),
                 checked => checked.map(drop),
             };
             match checked {
@@ -391,26 +398,26 @@ fn dry_run(query: Query<'_>) -> Result<bool> {
     query.flag("dryRun")
 }
 
-/// Adds a new id, unless an earlier one of the part is another spelling of it.
-fn new_id(new_ids: &mut BTreeMap<String, String>, id: String) -> Result<()> {
+/// Adds a new id; refuses it if an earlier one of the part is another spelling of it.
+fn add_new_id(new_ids: &mut BTreeMap<String, String>, id: String) -> Result<()> {
     let form = id_key(&id).into_owned();
     match new_ids.entry(form) {
         Entry::Occupied(other) if *other.get() != id => Err(is_spelled_as(&id, other.get())),
         Entry::Occupied(_) => Ok(()),
-        Entry::Vacant(place) => {
-            place.insert(id);
+        Entry::Vacant(entry) => {
+            entry.insert(id);
             Ok(())
         }
     }
 }
 
 impl ImportFailure {
-    fn into_error(self, done: &str) -> EngineError {
+    fn into_error(self, committed: &str) -> EngineError {
         match self {
             Self::Unreadable(message) => {
-                EngineError::new(ErrorKind::InvalidParameter, format!("{message}{done}"))
+                EngineError::new(ErrorKind::InvalidParameter, format!("{message}{committed}"))
             }
-            Self::Engine(error) => error.followed_by(done),
+            Self::Engine(error) => error.followed_by(committed),
         }
     }
 }
