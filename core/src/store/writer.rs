@@ -19,12 +19,15 @@ use ticket::Slot;
 pub(crate) use ticket::Ticket;
 pub(crate) use ticket::this_thread;
 
-/// The pending submissions, and whether a caller commits.
+/// The most threads that an engine has for commits: one appends a batch to the log while the other applies the batch before it.
+const OWN_THREADS_MAX: usize = 2;
+
+/// Commits submissions of type `M` in batches, as the module describes. Each submission has an outcome of type `O`.
 #[derive(Debug)]
 pub(crate) struct Writer<M, O> {
     waiting: Mutex<PendingBatch<M, O>>,
-    /// Wakes each of the engine's own threads.
-    arrived: [Condvar; 2],
+    /// Wakes the engine's own threads, by index.
+    arrived: [Condvar; OWN_THREADS_MAX],
     /// Whether callers may lead beside the engine's own threads. It is set with `waiting` locked.
     callers_lead: AtomicBool,
     own_threads: OwnThreads,
@@ -32,33 +35,37 @@ pub(crate) struct Writer<M, O> {
     lost: fn() -> O,
 }
 
-/// Tickets register for an outcome under this lock: the caller that ends leading sees each of them, or they see that nobody
-/// leads.
+/// The next batch, and who commits it. Tickets register for an outcome under this lock: the caller that ends leading sees each of them, or
+/// they see that nobody leads.
 #[derive(Debug)]
 struct PendingBatch<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
+    /// Whether a batch is being committed and not released.
     leading: bool,
     /// Whether the engine has threads of its own, which always lead.
     has_threads: bool,
-    /// Those that will look for a batch by themselves: notifying one takes a system call, which a busy thread does not need.
+    /// How many own threads will look for a batch by themselves: a busy thread needs no notification, which is a system call.
     looking: usize,
-    /// Those that wait for a notification. The last of them is notified, whose caches are warm.
+    /// Indexes of the own threads that wait for a notification. The last one is notified first, because its caches are warm.
     idle: Vec<usize>,
-    /// Whether each was notified and has not noticed it yet.
-    notified: [bool; 2],
-    /// The engine's own threads that wait for a caller: while there are some, callers lead too.
+    /// Whether an own thread was notified and has not noticed it yet, by index.
+    notified: [bool; OWN_THREADS_MAX],
+    /// How many own threads wait for a caller: while there are some, callers lead too.
     out: usize,
+    /// Whether the own threads end once nothing is pending.
     closed: bool,
 }
 
-/// Ids of the engine's commit threads, by [`this_thread`], at most two.
+/// The engine's own threads. Each has an index from its first [`Writer::lead_next`] on.
 #[derive(Debug)]
-pub(crate) struct OwnThreads([OwnThread; 2]);
+struct OwnThreads([OwnThread; OWN_THREADS_MAX]);
 
-/// The id of one thread, and whether it waits for a caller.
+/// One of the engine's own threads.
 #[derive(Debug)]
 struct OwnThread {
+    /// [`this_thread`] of it, or [`NO_THREAD`].
     number: AtomicUsize,
+    /// Whether it waits for a caller.
     is_out: AtomicBool,
 }
 
@@ -67,49 +74,49 @@ pub(crate) const NO_THREAD: usize = usize::MAX;
 
 impl Default for OwnThreads {
     fn default() -> Self {
-        let none = || OwnThread {
+        let none = |_| OwnThread {
             number: AtomicUsize::new(NO_THREAD),
             is_out: AtomicBool::new(false),
         };
-        Self([none(), none()])
+        Self(std::array::from_fn(none))
     }
 }
 
 impl OwnThreads {
-    /// Adds this thread, once; returns its place, unless there are two others.
+    /// Adds this thread, once; returns its index, unless there are [`OWN_THREADS_MAX`] others.
     fn add(&self) -> Option<usize> {
         let (order, this) = (Ordering::Relaxed, this_thread());
-        let known = |place: &OwnThread| place.number.load(order) == this;
-        // Else the first free place takes it.
-        let add = |place: &OwnThread| {
-            let added = place.number.compare_exchange(NO_THREAD, this, order, order);
+        let is_this = |own: &OwnThread| own.number.load(order) == this;
+        let takes_this = |own: &OwnThread| {
+            let added = own.number.compare_exchange(NO_THREAD, this, order, order);
             added.is_ok()
         };
-        let places = || self.0.iter();
-        places().position(known).or_else(|| places().position(add))
+        let threads = || self.0.iter();
+        let known = threads().position(is_this);
+        known.or_else(|| threads().position(takes_this))
     }
 
     fn this(&self) -> Option<&OwnThread> {
         let this = this_thread();
         self.0
             .iter()
-            .find(|place| place.number.load(Ordering::Relaxed) == this)
+            .find(|own| own.number.load(Ordering::Relaxed) == this)
     }
 
     /// Records that this thread waits for a caller; returns false if it does already, or is not one of them.
-    pub(crate) fn step_out(&self) -> bool {
+    fn step_out(&self) -> bool {
         self.this()
-            .is_some_and(|place| !place.is_out.swap(true, Ordering::Relaxed))
+            .is_some_and(|own| !own.is_out.swap(true, Ordering::Relaxed))
     }
 
     /// Records that this thread leads again; returns whether it had stepped out.
-    pub(crate) fn step_in(&self) -> bool {
+    fn step_in(&self) -> bool {
         self.this()
-            .is_some_and(|place| place.is_out.swap(false, Ordering::Relaxed))
+            .is_some_and(|own| own.is_out.swap(false, Ordering::Relaxed))
     }
 
     /// Whether this thread is one of them.
-    pub(crate) fn has_this(&self) -> bool {
+    fn has_this(&self) -> bool {
         self.this().is_some()
     }
 }
@@ -130,7 +137,7 @@ pub(crate) struct Batch<'w, M, O: Clone> {
     writer: &'w Writer<M, O>,
     slots: Vec<Option<Arc<Slot<O>>>>,
     released: bool,
-    /// Whether a thread of the engine's own has released it, which looks for no other batch until it is dropped.
+    /// Whether a thread of the engine's own has released it: that thread looks for no other batch until this one is dropped.
     is_away: bool,
 }
 
@@ -180,7 +187,7 @@ impl<M, O: Clone> Drop for Batch<'_, M, O> {
 }
 
 impl<M, O: Clone> Writer<M, O> {
-    /// A writer with nothing pending. With `threads` of the engine's own, two at most, only they commit. `lost` is the outcome of a
+    /// A writer with nothing pending. With `threads` of the engine's own, at most [`OWN_THREADS_MAX`], only they commit. `lost` is the outcome of a
     /// submission whose commit panicked.
     pub(crate) fn new(threads: usize, lost: fn() -> O) -> Self {
         Self {
@@ -190,11 +197,11 @@ impl<M, O: Clone> Writer<M, O> {
                 has_threads: threads > 0,
                 looking: threads,
                 idle: Vec::new(),
-                notified: [false; 2],
+                notified: [false; OWN_THREADS_MAX],
                 out: 0,
                 closed: false,
             }),
-            arrived: [const { Condvar::new() }; 2],
+            arrived: [const { Condvar::new() }; OWN_THREADS_MAX],
             callers_lead: AtomicBool::new(threads == 0),
             own_threads: OwnThreads::default(),
             lost,
@@ -215,9 +222,9 @@ impl<M, O: Clone> Writer<M, O> {
         if waiting.batch.is_empty() || waiting.looking > 0 {
             return;
         }
-        if let Some(place) = waiting.idle.pop()
-            && let Some(notified) = waiting.notified.get_mut(place)
-            && let Some(arrived) = self.arrived.get(place)
+        if let Some(index) = waiting.idle.pop()
+            && let Some(notified) = waiting.notified.get_mut(index)
+            && let Some(arrived) = self.arrived.get(index)
         {
             *notified = true;
             waiting.looking += 1;
@@ -253,8 +260,8 @@ impl<M, O: Clone> Writer<M, O> {
     /// Waits for the next batch, for the engine's own thread; `None` once [`Self::close`] was called and nothing is pending. It calls
     /// `give_way` where a batch has gathered already: clients that were just answered send their next records meanwhile, and share its sync.
     pub(crate) fn lead_next(&self, give_way: fn()) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        let place = self.own_threads.add()?;
-        let arrived = self.arrived.get(place)?;
+        let index = self.own_threads.add()?;
+        let arrived = self.arrived.get(index)?;
         let has_gathered = !lock(&self.waiting).batch.is_empty();
         if has_gathered {
             give_way();
@@ -270,11 +277,11 @@ impl<M, O: Clone> Writer<M, O> {
             // A caller that leads notifies a thread at its end.
             if waiting.batch.is_empty() || waiting.leading {
                 waiting.looking = waiting.looking.saturating_sub(1);
-                waiting.idle.push(place);
+                waiting.idle.push(index);
                 let mut is_notified = false;
                 while !is_notified && !waiting.closed {
                     waiting = wait(arrived, waiting);
-                    let notified = waiting.notified.get_mut(place);
+                    let notified = waiting.notified.get_mut(index);
                     is_notified = notified.is_some_and(std::mem::take);
                 }
             }
@@ -379,21 +386,21 @@ impl<M, O: Clone> Writer<M, O> {
         wakers
     }
 
-    /// Lets the thread end once nothing is pending; from then on callers lead.
+    /// Lets the engine's own threads end once nothing is pending; from then on callers lead.
     pub(crate) fn close(&self) {
-        self.end_thread(lock(&self.waiting));
+        self.end_threads(lock(&self.waiting));
     }
 
-    /// As [`Self::close`], in a forked child, which has no such thread, whatever that was doing.
+    /// As [`Self::close`], in a forked child, which has none of these threads, even if one was leading in the parent.
     pub(crate) fn close_in_child(&self) {
         let mut waiting = lock(&self.waiting);
         if !waiting.closed {
             waiting.leading = false;
-            self.end_thread(waiting);
+            self.end_threads(waiting);
         }
     }
 
-    fn end_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
+    fn end_threads(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         self.callers_lead.store(true, Ordering::Release);
         waiting.closed = true;
         waiting.has_threads = false;
