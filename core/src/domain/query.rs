@@ -165,11 +165,10 @@ impl<'r> Query<'r> {
     }
 }
 
-/// The raw value of a pair named `name`, which has no character that needs an escape.
+/// The raw value of a pair named `name`. No name of a parameter has a character that needs an escape.
 fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
     let plain = pair.split_at_checked(name.len());
-    if let Some((plain, rest)) = plain.filter(|(plain, _)| plain.eq_ignore_ascii_case(name)) {
-        debug_assert!(!is_encoded(plain));
+    if let Some((_, rest)) = plain.filter(|(plain, _)| plain.eq_ignore_ascii_case(name)) {
         if rest.is_empty() {
             return Some(rest);
         }
@@ -182,11 +181,6 @@ fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
     let (raw, value) = pair.split_once('=').unwrap_or((pair, ""));
     let named = decode(raw).is_some_and(|raw| raw.eq_ignore_ascii_case(name));
     named.then_some(value)
-}
-
-/// Whether a name or value needs decoding.
-fn is_encoded(raw: &str) -> bool {
-    raw.contains('%') || raw.contains('+')
 }
 
 /// The message about a date-time whose `+` was sent unescaped; `None` for any other value.
@@ -222,7 +216,7 @@ fn int32(text: &str) -> Option<i32> {
 
 /// Decodes `%XX` and `+`, once; `None` on an invalid escape or invalid UTF-8.
 fn decode(raw: &str) -> Option<Cow<'_, str>> {
-    if !is_encoded(raw) {
+    if !raw.contains(['%', '+']) {
         return Some(Cow::Borrowed(raw));
     }
     decode_percent(raw, true).map(Cow::Owned)
