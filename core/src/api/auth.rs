@@ -8,7 +8,7 @@ use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 
 use crate::domain::query::{API_KEY, Query};
-use crate::domain::validation::requester;
+use crate::domain::validation::truncate_requester;
 use crate::domain::{key_limits, keys};
 use crate::engine_core::EngineCore;
 use crate::model::{PRINCIPAL_ID, Principal, Scope};
@@ -47,7 +47,7 @@ pub(crate) fn authenticate(
 /// The principal of a request, else the key that it carries if that is accepted.
 fn carried(core: &EngineCore, head: &Parts) -> Option<Arc<LiveKey>> {
     if let Some(principal) = head.extensions.get::<Principal>() {
-        let name = requester(&principal.name);
+        let name = truncate_requester(&principal.name);
         // The audit would name nobody.
         if name.trim().is_empty() {
             return None;

@@ -104,8 +104,8 @@ pub(crate) fn too_long(field: &str, max: usize) -> String {
     format!("The field {field} must be a string with a maximum length of {max}.")
 }
 
-/// `requester` as the audit keeps it.
-pub(crate) fn requester(text: &str) -> String {
+/// `requester` as the audit stores it: its first [`REQUESTER_MAX`] code points.
+pub(crate) fn truncate_requester(text: &str) -> String {
     text.chars().take(REQUESTER_MAX).collect()
 }
 
@@ -152,8 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn a_requester_is_cut() {
-        assert_eq!(requester(&"ä".repeat(300)).chars().count(), REQUESTER_MAX);
+    fn requester_over_limit_is_truncated() {
+        let requester = truncate_requester(&"ä".repeat(300));
+        assert_eq!(requester.chars().count(), REQUESTER_MAX);
         assert_eq!(short_text("name", "").unwrap_err().field, "name");
     }
 }

@@ -66,7 +66,7 @@ impl Mutation for StartActionBatch {
                 .requester
                 .as_deref()
                 .filter(|text| !text.is_empty())
-                .map(validation::requester),
+                .map(validation::truncate_requester),
             api_key_name,
             api_key_id,
             at_once: request.at_once.unwrap_or(u32::MAX),

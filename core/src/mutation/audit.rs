@@ -117,7 +117,7 @@ impl Context<'_, '_> {
             entry: AuditEntry {
                 id: 0,
                 time: self.now,
-                requester: validation::requester(requester),
+                requester: validation::truncate_requester(requester),
                 action,
                 workspace_id: None,
                 username: None,
