@@ -286,15 +286,12 @@ impl Store {
     /// Moves the blocks of the segments into the table and removes the folder: then the store is one file. Damaged blocks are set
     /// aside. The caller holds the lock for appending.
     pub(in crate::store) fn end_log(&self) -> Result<()> {
-        let Some((_, log)) = self.log() else {
+        let Some((_, log)) = self.log_for_writing() else {
             return Ok(());
         };
         let Some(id) = log.id_to_end() else {
             return Ok(());
         };
-        if self.options.is_read_only() {
-            return Ok(());
-        }
         let mut queued = self.queue().blocks(Wanted::All);
         queued.retain(PendingBlock::is_in_segment);
         let mut is_kept = true;
