@@ -95,7 +95,7 @@ impl EngineCore {
         if below == kept.from {
             return Ok(());
         }
-        let keeping = Keeping::Drop(kept.id, below);
+        let keeping = Keeping::Drop { id: kept.id, below };
         self.take_step(Maintenance::Keep(here, keeping)).map(drop)
     }
 

@@ -28,8 +28,8 @@ pub(crate) enum Keeping {
     End,
     /// Blocks that are about to be filed are put into the table.
     Blocks(KeptBlocks),
-    /// Where the id is this, blocks below a number are not kept any longer.
-    Drop(u64, u64),
+    /// Blocks with numbers less than `below` are not kept any longer, if what is kept still has this id.
+    Drop { id: u64, below: u64 },
 }
 
 impl Keeping {
@@ -45,7 +45,7 @@ impl Keeping {
                 }
                 Ok(())
             }
-            Self::Drop(id, below) => match meta::kept(tables)?.filter(|kept| kept.id == id) {
+            Self::Drop { id, below } => match meta::kept(tables)?.filter(|kept| kept.id == id) {
                 // A removal may have dropped more since the number was found.
                 Some(kept) => {
                     let from = kept.from.max(below);
