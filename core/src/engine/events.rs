@@ -44,8 +44,8 @@ use super::Engine;
 #[must_use = "a stream yields events when it is asked for them"]
 pub struct EventStream {
     core: Arc<EngineCore>,
-    /// Its number in the list of waiters.
-    stream: usize,
+    /// Its number among the streams that wait for events.
+    number: usize,
     position: u64,
     read: VecDeque<FleetEvent>,
     /// The key that reads; the host itself has none.
@@ -55,7 +55,7 @@ pub struct EventStream {
 impl EventStream {
     pub(super) fn new(core: Arc<EngineCore>, after: Option<u64>, key: Option<KeyInfo>) -> Self {
         Self {
-            stream: core.begin_event_stream(),
+            number: core.begin_event_stream(),
             position: after.unwrap_or_else(|| core.store.last_event()),
             read: VecDeque::new(),
             key,
@@ -100,7 +100,7 @@ impl EventStream {
         if self.core.events_are_over() {
             return Poll::Ready(None);
         }
-        self.core.wait_for_events(self.stream, context.waker());
+        self.core.wait_for_events(self.number, context.waker());
         // A commit since the last check may have woken nobody.
         match self.next() {
             Some(next) => Poll::Ready(Some(next)),
@@ -148,7 +148,7 @@ impl Iterator for EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        self.core.end_event_stream(self.stream);
+        self.core.end_event_stream(self.number);
     }
 }
 

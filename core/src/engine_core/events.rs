@@ -28,32 +28,32 @@ impl EngineCore {
     /// A new number for a stream of events.
     pub(crate) fn begin_event_stream(&self) -> usize {
         let mut waiting = lock(&self.event_waiters.0);
-        if let Some(stream) = waiting.free.pop() {
-            return stream;
+        if let Some(number) = waiting.free.pop() {
+            return number;
         }
         waiting.wakers.push(None);
         waiting.wakers.len() - 1
     }
 
     /// Registers `waker` for the next commit with events. Check for events again afterwards.
-    pub(crate) fn wait_for_events(&self, stream: usize, waker: &Waker) {
+    pub(crate) fn wait_for_events(&self, number: usize, waker: &Waker) {
         let mut waiting = lock(&self.event_waiters.0);
         if waiting.closed {
             drop(waiting);
             return waker.wake_by_ref();
         }
-        let place = waiting.wakers.get_mut(stream);
-        let replaced = place.and_then(|place| place.replace(waker.clone()));
+        let registered = waiting.wakers.get_mut(number);
+        let replaced = registered.and_then(|registered| registered.replace(waker.clone()));
         // The waker is dropped without the lock: it may own another stream.
         drop(waiting);
         drop(replaced);
     }
 
     /// Ends a stream; its number may be used again.
-    pub(crate) fn end_event_stream(&self, stream: usize) {
+    pub(crate) fn end_event_stream(&self, number: usize) {
         let mut waiting = lock(&self.event_waiters.0);
-        let waker = waiting.wakers.get_mut(stream).and_then(Option::take);
-        waiting.free.push(stream);
+        let waker = waiting.wakers.get_mut(number).and_then(Option::take);
+        waiting.free.push(number);
         drop(waiting);
         drop(waker);
     }
