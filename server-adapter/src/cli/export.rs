@@ -6,7 +6,7 @@ use std::path::Path;
 use deskfleet::query::ExportFormat;
 
 use super::configuration::Configuration;
-use super::export_args::{ExportArgs, FileFormat};
+use super::export_args::{ExportArgs, FileFormat, RowKind};
 use super::export_file::ExportFile;
 use super::export_rows::{self, Chunks};
 use super::export_source::{Source, telemetry_query};
@@ -27,9 +27,11 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     let mut file = path.as_deref().map(create).transpose()?;
     let source = Source::open(&args.server, configuration)?;
     let span = (args.from, args.to);
-    let chunks = match args.rows.stream() {
-        Ok(stream) => source.telemetry(&telemetry_query(stream, span, args.instance), format)?,
-        Err(rows) => export_rows::lines(source.rows(rows, span), rows, format),
+    let chunks = match args.rows.kind() {
+        RowKind::Telemetry(stream) => {
+            source.telemetry(&telemetry_query(stream, span, args.instance), format)?
+        }
+        RowKind::Listed(rows) => export_rows::lines(source.rows(rows, span), rows, format),
     };
     let written = match &mut file {
         Some(file) => write(chunks, format, file.writer())?.and_then(|count| {

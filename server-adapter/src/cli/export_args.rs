@@ -52,7 +52,14 @@ pub(crate) enum ExportedRows {
     Audit,
 }
 
-/// What is exported that is no telemetry.
+/// What kind of rows is exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    Telemetry(Stream),
+    Listed(ListedRows),
+}
+
+/// Rows that are not telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListedRows {
     Workspaces,
@@ -72,16 +79,15 @@ pub(crate) enum FileFormat {
 }
 
 impl ExportedRows {
-    /// The stream of telemetry, or else the list.
-    pub(crate) fn stream(self) -> Result<Stream, ListedRows> {
-        Ok(match self {
-            Self::Stats => Stream::Stats,
-            Self::Activity => Stream::Activity,
-            Self::Startup => Stream::Startup,
-            Self::Processes => Stream::Processes,
-            Self::Workspaces => return Err(ListedRows::Workspaces),
-            Self::Audit => return Err(ListedRows::Audit),
-        })
+    pub(crate) fn kind(self) -> RowKind {
+        match self {
+            Self::Stats => RowKind::Telemetry(Stream::Stats),
+            Self::Activity => RowKind::Telemetry(Stream::Activity),
+            Self::Startup => RowKind::Telemetry(Stream::Startup),
+            Self::Processes => RowKind::Telemetry(Stream::Processes),
+            Self::Workspaces => RowKind::Listed(ListedRows::Workspaces),
+            Self::Audit => RowKind::Listed(ListedRows::Audit),
+        }
     }
 }
 
@@ -94,7 +100,8 @@ impl ExportArgs {
                 "workspaces have no time: --from and --to are for telemetry and the audit",
             );
         }
-        if self.rows.stream().is_err() && self.instance.is_some() {
+        let is_telemetry = matches!(self.rows.kind(), RowKind::Telemetry(_));
+        if !is_telemetry && self.instance.is_some() {
             return Some("--instance is for telemetry");
         }
         if self.from.zip(self.to).is_some_and(|(from, to)| from >= to) {
@@ -110,7 +117,7 @@ impl ExportArgs {
             if folder.is_none_or(|folder| folder == Path::new("-")) {
                 return Some("--format parquet writes files: name a folder with --output");
             }
-            if self.server.url.is_some() && self.rows.stream().is_ok() && self.from.is_none() {
+            if self.server.url.is_some() && is_telemetry && self.from.is_none() {
                 return Some(
                     "--format parquet with --url asks for each day: name the first one with --from",
                 );

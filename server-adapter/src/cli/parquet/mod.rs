@@ -12,7 +12,7 @@ use deskfleet::{
 };
 
 use super::configuration::Configuration;
-use super::export_args::{ExportArgs, ListedRows};
+use super::export_args::{ExportArgs, ListedRows, RowKind};
 use super::export_rows::Span;
 use super::export_source::{Source, telemetry_query};
 use super::failure::Failure;
@@ -34,10 +34,11 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     if span != (args.from, args.to) {
         say!("{}", widened(span));
     }
-    let (name, columns) = match args.rows.stream() {
-        Ok(stream) => (stream.name(), columns::of_stream(stream)),
-        Err(ListedRows::Workspaces) => ("workspaces", columns::of_list(ListedRows::Workspaces)),
-        Err(ListedRows::Audit) => ("audit", columns::of_list(ListedRows::Audit)),
+    let kind = args.rows.kind();
+    let (name, columns) = match kind {
+        RowKind::Telemetry(stream) => (stream.name(), columns::of_stream(stream)),
+        RowKind::Listed(rows @ ListedRows::Workspaces) => ("workspaces", columns::of_list(rows)),
+        RowKind::Listed(rows @ ListedRows::Audit) => ("audit", columns::of_list(rows)),
     };
     let mut files = Files {
         folder,
@@ -48,12 +49,12 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         rows: 0,
         count: 0,
     };
-    match args.rows.stream() {
-        Ok(stream) => {
+    match kind {
+        RowKind::Telemetry(stream) => {
             let query = telemetry_query(stream, span, None);
             write_days(&source, &query, &mut files)?;
         }
-        Err(rows) => write_list(&source, rows, span, &mut files)?,
+        RowKind::Listed(rows) => write_list(&source, rows, span, &mut files)?,
     }
     files.finish_file()?;
     say!(
