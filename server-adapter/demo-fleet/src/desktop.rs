@@ -151,21 +151,16 @@ impl Desktop {
 
 /// Initial and surname, and from 560 on a number too.
 fn username(number: usize) -> String {
-    let initials = INITIALS.len();
-    let initial = INITIALS.chars().cycle().nth(number / SURNAMES.len());
-    let surname = SURNAMES
-        .iter()
-        .cycle()
-        .nth(number)
-        .copied()
-        .unwrap_or_default();
-    let round = number / (SURNAMES.len() * initials);
+    let initial = number / SURNAMES.len() % INITIALS.len();
+    let round = number / SURNAMES.len() / INITIALS.len();
+    let initial = INITIALS.chars().nth(initial).unwrap_or_default();
+    let surname = SURNAMES.get(number % SURNAMES.len()).unwrap_or(&"");
     let suffix = if round == 0 {
         String::new()
     } else {
         round.to_string()
     };
-    format!("{}{surname}{suffix}", initial.unwrap_or_default())
+    format!("{initial}{surname}{suffix}")
 }
 
 /// Nine in ten are well; those that stop by themselves often have.
