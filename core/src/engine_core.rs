@@ -87,6 +87,8 @@ pub(crate) struct SharedLog {
     pub(crate) can_share: CanShare,
     pub(crate) log: Box<dyn Log>,
     pub(crate) node: String,
+    /// The newest rules that this program knows.
+    pub(crate) rules: u16,
 }
 
 pub(crate) struct EngineCore {

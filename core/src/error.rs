@@ -27,7 +27,8 @@ pub enum ErrorKind {
     UserNotFound,
     /// No such key, action or hold (404 `NotFound`).
     NotFound,
-    /// The workspace is in a state the action does not start from (409 `InvalidResourceState`).
+    /// The workspace is in a state the action does not start from, or nodes of the fleet cannot take part in the change (409
+    /// `InvalidResourceState`).
     InvalidResourceState,
     /// The action was cancelled before it was dispatched again: nobody must carry it out (409 `Cancelled`).
     Cancelled,

@@ -14,7 +14,7 @@ use deskfleet::{
 use deskfleet_server::ServerOptions;
 use serde_json::Value;
 
-const SERVICE: [&str; 12] = [
+const SERVICE: [&str; 13] = [
     "livez",
     "readyz",
     "metrics",
@@ -26,6 +26,7 @@ const SERVICE: [&str; 12] = [
     "backUp",
     "downloadBackup",
     "clusterStatus",
+    "finalizeCluster",
     "forgetNode",
 ];
 

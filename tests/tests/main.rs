@@ -64,6 +64,7 @@ mod queued_questions;
 mod refused;
 mod removal;
 mod reporting;
+mod rolling_upgrade;
 mod rollups;
 mod routes_page;
 mod sealing;

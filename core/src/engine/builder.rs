@@ -14,6 +14,8 @@ use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected, Shared
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::Condition;
+#[cfg(feature = "cluster")]
+use crate::mutation::logged::entry::RULES;
 use crate::mutation::logged::replaying::TimedEntry;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
@@ -182,7 +184,18 @@ impl EngineBuilder {
             can_share: crate::log::CanShare::HERE,
             log: Box::new(log),
             node: node.into(),
+            rules: RULES,
         });
+        self
+    }
+
+    /// Makes a node of another version, as far as the rules go that it knows: for tests, after [`Self::log`].
+    #[cfg(feature = "cluster")]
+    #[doc(hidden)]
+    pub fn rules(mut self, rules: u16) -> Self {
+        if let Some(log) = &mut self.log {
+            log.rules = rules;
+        }
         self
     }
 

@@ -107,6 +107,16 @@ impl Engine {
         self.core().configure_fleet()
     }
 
+    /// Ends an upgrade to a version with newer rules: from here on all nodes write by the newest rules that this engine knows, which an older version cannot
+    /// apply. Does nothing where they do already.
+    ///
+    /// # Errors
+    /// Those of a write, and [`ErrorKind::InvalidResourceState`](crate::ErrorKind::InvalidResourceState) with the names of the nodes on the list that do
+    /// not know these rules.
+    pub fn finalize_fleet(&self) -> Result<()> {
+        self.core().finalize_fleet()
+    }
+
     /// The shared settings that differ between this engine and the fleet, as pairs of `name=value`: this engine's, then the
     /// fleet's.
     ///

@@ -11,6 +11,7 @@ use super::table::{ALL_KEYS, Read, Step, Table, Tables};
 const APPLIED_KEY: &[u8] = b"applied";
 const FOUNDING_KEY: &[u8] = b"founding";
 const CONFIGURATION_KEY: &[u8] = b"fleet_configuration";
+const RULES_KEY: &[u8] = b"rules";
 
 /// Refuses the file of a node: a local write would make it differ from the other nodes.
 pub(super) fn refuse(read: &impl Read) -> Result<()> {
@@ -70,6 +71,7 @@ pub(crate) fn set_applied(tables: &Tables<'_>, applied: &Applied) -> Result<()> 
 pub(crate) fn leave(tables: &Tables<'_>) -> Result<bool> {
     tables.remove(Table::Meta, CONFIGURATION_KEY)?;
     tables.remove(Table::Meta, FOUNDING_KEY)?;
+    tables.remove(Table::Meta, RULES_KEY)?;
     tables.remove(Table::Meta, APPLIED_KEY)
 }
 
@@ -83,6 +85,18 @@ pub(crate) fn fleet_configuration(read: &impl Read) -> Result<Option<String>> {
 /// Stores the settings that all nodes share.
 pub(crate) fn set_fleet_configuration(tables: &Tables<'_>, lines: &str) -> Result<()> {
     tables.put(Table::Meta, CONFIGURATION_KEY, lines.as_bytes())
+}
+
+/// The newest rules that an applied entry has; `None` before the first entry.
+pub(crate) fn rules(read: &impl Read) -> Result<Option<u16>> {
+    read.get(Table::Meta, RULES_KEY, |value| {
+        Ok(u16::from_le_bytes(Decoder::new(value).array()?))
+    })
+}
+
+/// Stores the newest rules that an applied entry has.
+pub(crate) fn set_rules(tables: &Tables<'_>, rules: u16) -> Result<()> {
+    tables.put(Table::Meta, RULES_KEY, &rules.to_le_bytes())
 }
 
 /// The id of the first entry, if this node tried to append it.

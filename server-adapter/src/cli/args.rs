@@ -172,6 +172,16 @@ pub(crate) enum ClusterCommand {
         #[command(flatten)]
         peer: NodeArgs,
     },
+    /// Ends an upgrade: all nodes write by the newest rules from here on
+    ///
+    /// Refused while a node on the list does not know them. It takes an admin key. Only in a deskfleet that was built with the feature `postgres`
+    /// or `nats`.
+    #[command(after_help = "Example:\n  \
+        deskfleet cluster finalize --url http://127.0.0.1:8080 --key-file admin.key")]
+    Finalize {
+        #[command(flatten)]
+        peer: NodeArgs,
+    },
     /// Takes a node that is gone for good off the list
     ///
     /// The log is no longer kept for it. It takes an admin key. A node that runs reports itself again. Only in a deskfleet that was built

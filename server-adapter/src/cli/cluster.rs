@@ -20,6 +20,7 @@ pub(super) fn run(command: ClusterCommand) -> Result<(), Failure> {
     match command {
         ClusterCommand::Leave { file } => leave(&file),
         ClusterCommand::Status { json, peer } => status(peer, json),
+        ClusterCommand::Finalize { peer } => finalize(peer),
         ClusterCommand::Forget { node, peer } => forget(peer, &node),
     }
 }
@@ -57,6 +58,15 @@ fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
     }
 }
 
+/// `cluster finalize`.
+fn finalize(peer: NodeArgs) -> Result<(), Failure> {
+    let client = Client::new(peer.url, &peer.files)?;
+    client.post_json(&format!("{PATH}/finalize"), &serde_json::json!({}))?;
+    let (_, fleet) = client.fleet()?;
+    say!("The nodes write by rules {}.", fleet.status.rules);
+    Ok(())
+}
+
 /// `cluster forget`.
 fn forget(peer: NodeArgs, node: &str) -> Result<(), Failure> {
     let client = Client::new(peer.url, &peer.files)?;
@@ -90,8 +100,12 @@ fn text(fleet: &FleetStatus) -> String {
         None => "the log cannot be reached".to_owned(),
     };
     let nodes = counted(status.nodes.len() as u64, "node");
-    let rules = fleet.same_rules();
-    let rules = rules.map(|rules| format!(", all nodes know rules {rules}"));
+    let rules = fleet.same_rules().map(|known| match status.rules {
+        rules if rules < known => format!(
+            ", all nodes know rules {known} and write by rules {rules}: `deskfleet cluster finalize` ends the upgrade"
+        ),
+        _ => format!(", all nodes know rules {known}"),
+    });
     // Writing to a text cannot fail.
     let _ = writeln!(
         text,

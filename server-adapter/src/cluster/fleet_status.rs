@@ -116,7 +116,7 @@ fn found(status: &ClusterStatus) -> Vec<Problem> {
         .filter_map(|node| problem_of(node, &status.node, now))
         .collect();
     all.extend(apart(&status.nodes));
-    all.extend(mixed_rules(&status.nodes));
+    all.extend(mixed_rules(status));
     all
 }
 
@@ -193,7 +193,8 @@ fn apart(nodes: &[NodeStatus]) -> Vec<Problem> {
 }
 
 /// Nodes that know different rules.
-fn mixed_rules(nodes: &[NodeStatus]) -> Option<Problem> {
+fn mixed_rules(status: &ClusterStatus) -> Option<Problem> {
+    let nodes = &status.nodes;
     let newest = nodes.iter().map(|node| node.rules).max()?;
     let older = nodes
         .iter()
@@ -202,8 +203,9 @@ fn mixed_rules(nodes: &[NodeStatus]) -> Option<Problem> {
     (!nodes.is_empty()).then(|| Problem {
         code: "RulesDiffer",
         text: format!(
-            "Not all nodes know rules {newest}: upgrade {}. A node stops at an entry whose rules it does not know.",
-            nodes.join(", ")
+            "Not all nodes know rules {newest}: upgrade {}. The fleet writes by rules {} until `deskfleet cluster finalize`.",
+            nodes.join(", "),
+            status.rules
         ),
         nodes,
     })
@@ -236,6 +238,7 @@ mod tests {
             position_at: None,
             log: None,
             problem: None,
+            rules: 2,
             nodes,
         })
     }

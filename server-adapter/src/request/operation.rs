@@ -45,6 +45,8 @@ pub(crate) enum Service {
     DownloadBackup,
     /// Lists the nodes of the fleet.
     Cluster,
+    /// Ends an upgrade of all nodes.
+    FinalizeCluster,
     /// Takes a node off the list.
     ForgetNode,
     /// Signs in to the console.
@@ -116,6 +118,7 @@ pub(crate) static OWN_ROUTES: &[OwnRoute] = &[
     service(Service::BackUp, "backUp", routes::Method::Post, "/operator/backups"),
     service(Service::DownloadBackup, "downloadBackup", routes::Method::Post, "/operator/backups/download"),
     service(Service::Cluster, "clusterStatus", routes::Method::Get, "/operator/cluster"),
+    service(Service::FinalizeCluster, "finalizeCluster", routes::Method::Post, "/operator/cluster/finalize"),
     service(Service::ForgetNode, "forgetNode", routes::Method::Delete, "/operator/cluster/nodes/{node}"),
     #[cfg(feature = "console")]
     service(Service::Session, "consoleSession", routes::Method::Post, "/console/session"),
@@ -317,6 +320,11 @@ mod tests {
                 Some("downloadBackup"),
             ),
             (Method::GET, "/operator/cluster", Some("clusterStatus")),
+            (
+                Method::POST,
+                "/operator/cluster/finalize",
+                Some("finalizeCluster"),
+            ),
             (
                 Method::DELETE,
                 "/Operator/cluster/nodes/n-1/",

@@ -15,7 +15,7 @@ const NO_LOG: Refused = (
 
 #[cfg(feature = "cluster")]
 mod node {
-    use deskfleet::{Code, EngineError};
+    use deskfleet::{Code, EngineError, ErrorKind};
     use tokio::task::spawn_blocking;
 
     use super::NO_LOG;
@@ -32,6 +32,11 @@ mod node {
     /// The message about a log that cannot be reached.
     const STAYS: &str =
         "The log of the fleet cannot be reached, so the node stays on the list; try again.";
+    /// The message about nodes that have not been upgraded.
+    const NOT_UPGRADED: &str = "Not all nodes on the list know the rules of this one: upgrade them, or take off the list what is gone for good; GET /operator/cluster says which.";
+    /// The message about an upgrade that could not be ended.
+    const NOT_FINALIZED: &str = "The fleet writes by the rules of before; try again.";
+
     /// The fleet as this node sees it.
     pub(crate) async fn status(shared: &ServerState) -> Result<FleetStatus, Refused> {
         let status = shared.fleet.get(&shared.engine).await;
@@ -62,13 +67,26 @@ mod node {
         forgotten.map_err(|error| refused(&error, STAYS))
     }
 
+    /// Ends an upgrade.
+    pub(crate) async fn finalize(shared: &ServerState) -> Result<(), Refused> {
+        status(shared).await?;
+        let engine = shared.engine.clone();
+        let finalized = spawn_blocking(move || engine.finalize_fleet()).await;
+        shared.fleet.expire().await;
+        let finalized = finalized.map_err(|_| refusal::ENDED)?;
+        finalized.map_err(|error| match error.kind() {
+            ErrorKind::InvalidResourceState => refused(&error, NOT_UPGRADED),
+            _ => refused(&error, NOT_FINALIZED),
+        })
+    }
+
     fn refused(error: &EngineError, message: &'static str) -> Refused {
         (error.kind().into(), message)
     }
 }
 
 #[cfg(feature = "cluster")]
-pub(crate) use node::{forget, status};
+pub(crate) use node::{finalize, forget, status};
 
 #[cfg(not(feature = "cluster"))]
 #[expect(
@@ -77,6 +95,15 @@ pub(crate) use node::{forget, status};
 )]
 pub(crate) async fn status(_: &ServerState) -> Result<impl Serialize + use<>, Refused> {
     Err::<(), _>(NO_LOG)
+}
+
+#[cfg(not(feature = "cluster"))]
+#[expect(
+    clippy::unused_async,
+    reason = "with the feature `cluster` it asks the log"
+)]
+pub(crate) async fn finalize(_: &ServerState) -> Result<(), Refused> {
+    Err(NO_LOG)
 }
 
 #[cfg(not(feature = "cluster"))]

@@ -47,6 +47,7 @@ impl Service {
             | Self::BackUp
             | Self::DownloadBackup
             | Self::Cluster
+            | Self::FinalizeCluster
             | Self::ForgetNode => true,
         }
     }
@@ -56,7 +57,7 @@ impl Service {
         match self {
             Self::BackUp => Some(AuditAction::BackUp),
             Self::DownloadBackup => Some(AuditAction::DownloadBackup),
-            Self::ListBackups | Self::Cluster | Self::ForgetNode => None,
+            Self::ListBackups | Self::Cluster | Self::FinalizeCluster | Self::ForgetNode => None,
             #[cfg(feature = "console")]
             Self::Session => None,
         }
@@ -153,6 +154,10 @@ async fn serve(
             ));
         }
         Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
+        Service::FinalizeCluster => {
+            cluster_requests::finalize(shared).await?;
+            nothing()
+        }
         Service::ForgetNode => {
             let node = row.segment(head.uri.path()).unwrap_or_default();
             cluster_requests::forget(shared, node.to_owned()).await?;

@@ -37,6 +37,7 @@ struct Ready {
     /// The position of the node after it.
     applied: Applied,
     tags: Vec<Tag>,
+    rules: u16,
     /// The class of its first mutation that is refused for lack of space.
     class: WriteClass,
     body: EntryBody,
@@ -207,6 +208,8 @@ impl EngineCore {
         };
         let class = first_class(run.iter().map(|ready| ready.class));
         let (before, config) = (applier.applied, &applier.config);
+        let rules = run.iter().map(|ready| ready.rules).max();
+        let raised = rules.filter(|rules| *rules > cluster.fleet_rules() || before.is_none());
         let written = self.store.write(class, |tables| {
             // If the file was opened again, lazy commits are lost.
             if stored::applied(tables)? != before {
@@ -232,6 +235,9 @@ impl EngineCore {
                 recent.push(Recent::new(ready.applied.before, ready.entry));
             }
             stored::set_applied(tables, &last)?;
+            if let Some(rules) = raised {
+                stored::set_rules(tables, rules)?;
+            }
             Ok((outcomes, recent))
         });
         let (outcomes, recent) = match written {
@@ -243,6 +249,9 @@ impl EngineCore {
             }
         };
         applier.applied = Some(last);
+        if let Some(rules) = raised {
+            cluster.fleet_rules.store(rules, Ordering::Release);
+        }
         let mut kept = lock(&cluster.recent);
         for recent in recent {
             kept.push(recent);
@@ -281,6 +290,9 @@ impl EngineCore {
         if let Some(swept) = meta::swept(&snapshot)? {
             self.swept_at.store(swept.ticks(), Ordering::Release);
         }
+        if let Some(rules) = stored::rules(&snapshot)? {
+            cluster.fleet_rules.store(rules, Ordering::Release);
+        }
         if let Some(lines) = stored::fleet_configuration(&snapshot)? {
             take_over(&mut applier.config, &lines);
             take_over(&mut write(&cluster.config), &lines);
@@ -317,6 +329,15 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, mut entry: LogEntry) -> Resu
         return Err(cluster.lost_entries(position));
     }
     entry.chain = Some(applied.chain);
+    let stops = |error: EngineError| {
+        let message = format!(
+            "this node stops before entry {} of the log: {error}",
+            entry.position
+        );
+        cluster.halt(error.kind(), message)
+    };
+    let mut reader = EntryReader::new(&entry.body, cluster.rules).map_err(stops)?;
+    let rules = reader.rules();
     let mut own = lock(&cluster.own);
     let writes = own
         .get_mut(&entry.id)
@@ -330,31 +351,25 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, mut entry: LogEntry) -> Resu
         return Ok(Some(Ready {
             entry,
             applied,
+            rules,
             tags,
             class,
             body: EntryBody::Own(writes),
         }));
     }
     let (mut tags, mut mutations) = (Vec::new(), Vec::new());
-    let decoded = EntryReader::new(&entry.body).and_then(|mut reader| {
-        reader.try_for_each(|mutation| {
-            let mutation = mutation?;
-            tags.push(mutation.tag);
-            mutations.push(mutation.decode_any()?);
-            Ok(())
-        })
+    let decoded = reader.try_for_each(|mutation| {
+        let mutation = mutation?;
+        tags.push(mutation.tag);
+        mutations.push(mutation.decode_any()?);
+        Ok(())
     });
-    decoded.map_err(|error| {
-        let message = format!(
-            "this node stops before entry {} of the log: {error}",
-            entry.position
-        );
-        cluster.halt(error.kind(), message)
-    })?;
+    decoded.map_err(stops)?;
     let class = first_class(mutations.iter().map(|mutation| mutation.class_any()));
     Ok(Some(Ready {
         entry,
         applied,
+        rules,
         tags,
         class,
         body: EntryBody::Decoded(mutations),

@@ -40,7 +40,7 @@ impl Cluster {
         let from = applied.max(looked) + 1;
         let read = self.log.read(from, LOG_READ_BYTES, Duration::ZERO);
         for entry in read.map_err(|error| self.read_failed(error))? {
-            for logged in EntryReader::new(&entry.body)? {
+            for logged in EntryReader::new(&entry.body, self.rules)? {
                 let logged = logged?;
                 if logged.tag == Tag::RevokeKey {
                     let revoke: RevokeKey = decode(logged.tag, logged.bytes)?;

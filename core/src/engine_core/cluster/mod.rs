@@ -13,7 +13,7 @@ mod verifying;
 mod writing;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
@@ -46,6 +46,10 @@ pub(crate) struct Cluster {
     log: Box<dyn Log>,
     /// The name of this node; empty if it is not listed.
     pub(crate) node: String,
+    /// The newest rules that this program knows.
+    rules: u16,
+    /// The rules by which the fleet writes: the newest that an applied entry has.
+    fleet_rules: AtomicU16,
     /// Distinguishes this process from others that run under the same name.
     process: String,
     /// Locked while entries are applied.
@@ -119,6 +123,8 @@ impl Cluster {
             _can_share: shared.can_share,
             log: shared.log,
             node: shared.node,
+            rules: shared.rules,
+            fleet_rules: AtomicU16::new(stored::rules(&snapshot)?.unwrap_or(shared.rules)),
             process: format!("{:016x}", u64::from_le_bytes(process)),
             applier: Mutex::new(Applier::new(applied, config.clone())),
             applied: AtomicU64::new(position),
@@ -266,15 +272,23 @@ impl Cluster {
         self.halt(kind, message)
     }
 
-    /// Appends the settings of this node; `founds` says, for the first entry, whether the fleet begins with nothing.
-    fn append_configuration(&self, id: EntryId, founds: Option<bool>) -> Result<Appended> {
-        let configure = Configure {
-            settings: self.own_settings.clone(),
-            founds,
-        };
+    /// The rules by which the fleet writes, which every node of it knows.
+    fn fleet_rules(&self) -> u16 {
+        self.fleet_rules.load(Ordering::Acquire)
+    }
+
+    /// Appends settings for all nodes; `founds` says, for the first entry, whether the fleet begins with nothing.
+    fn append_configuration(
+        &self,
+        id: EntryId,
+        settings: String,
+        founds: Option<bool>,
+        rules: u16,
+    ) -> Result<Appended> {
+        let configure = Configure { settings, founds };
         let mut bytes = Encoder::default();
         configure.encode(&mut bytes);
-        let mut entry = EntryWriter::new();
+        let mut entry = EntryWriter::new(rules);
         entry.push(Tag::Configure, bytes.bytes());
         self.append(id, &entry.finish())
     }
@@ -355,9 +369,35 @@ impl EngineCore {
         };
         cluster.check_running()?;
         self.verify(cluster)?;
+        self.configure(cluster, cluster.own_settings.clone(), cluster.fleet_rules())
+    }
+
+    /// Raises the rules by which the fleet writes to the newest that this program knows: the settings are appended again, by those.
+    pub(crate) fn finalize_fleet(&self) -> Result<()> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(());
+        };
+        self.catch_up()?;
+        let rules = cluster.rules;
+        if cluster.fleet_rules() >= rules {
+            return Ok(());
+        }
+        let older = cluster.nodes_without_rules(rules)?;
+        if !older.is_empty() {
+            let message = format!(
+                "not all nodes know rules {rules}: upgrade {}, or take off the list what is gone for good",
+                older.join(", ")
+            );
+            return Err(EngineError::new(ErrorKind::InvalidResourceState, message));
+        }
+        let settings = cluster.shared(shared_settings);
+        self.configure(cluster, settings, rules)
+    }
+
+    fn configure(&self, cluster: &Cluster, settings: String, rules: u16) -> Result<()> {
         let id = self.new_entry_id()?;
-        let position = cluster.append_configuration(id, None)?.position;
-        self.apply_through(cluster, position)
+        let appended = cluster.append_configuration(id, settings, None, rules)?;
+        self.apply_through(cluster, appended.position)
     }
 
     /// The id of the first entry, if this node appends it. It is in the file before the entry is in the log, so a node that began

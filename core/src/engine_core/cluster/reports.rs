@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::limits::{LOG_ENTRIES_KEPT, NODE_SILENT_SECONDS};
 use crate::locks::lock;
-use crate::log::LogError;
+use crate::log::{LogError, NodeReport};
 use crate::model::{ClusterStatus, LogPositions, NodeStatus};
-use crate::mutation::logged::entry::RULES;
 use crate::store::cluster as stored;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
@@ -54,6 +53,16 @@ impl Report {
     pub(super) fn differs_from(&self, other: &Self) -> bool {
         let is_known = !self.chain.is_empty() && !other.chain.is_empty();
         is_known && self.applied == other.applied && self.chain != other.chain
+    }
+}
+
+impl Cluster {
+    /// The nodes on the list that do not know these rules.
+    pub(super) fn nodes_without_rules(&self, rules: u16) -> Result<Vec<String>> {
+        let reports = self.log.reports().map_err(|error| self.failed(error))?;
+        let lacks = |reported: &NodeReport| Report::parse(&reported.report).rules < rules;
+        let older = reports.into_iter().filter(lacks);
+        Ok(older.map(|reported| reported.node).collect())
     }
 }
 
@@ -113,7 +122,7 @@ impl EngineCore {
             applied: applied.map_or(0, |applied| applied.position),
             durable: cluster.durable.load(Ordering::Acquire),
             chain: applied.map_or(String::new(), |applied| hex(&applied.chain)),
-            rules: RULES,
+            rules: cluster.rules,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: cluster.process.clone(),
             halted: cluster.check_running().err().map(|error| error.to_string()),
@@ -221,6 +230,7 @@ impl EngineCore {
                 last: bounds.last,
             }),
             problem,
+            rules: cluster.fleet_rules(),
             nodes: nodes.collect(),
         }))
     }

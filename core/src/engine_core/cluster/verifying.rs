@@ -22,7 +22,8 @@ impl EngineCore {
         let own = self.founding_id()?;
         if is_empty {
             // The entry is appended again with the same id, so nothing is in doubt.
-            let begun = cluster.append_configuration(own, Some(fresh));
+            let settings = cluster.own_settings.clone();
+            let begun = cluster.append_configuration(own, settings, Some(fresh), cluster.rules);
             begun.map_err(|error| {
                 let message = "the first entry of the log could not be appended yet";
                 EngineError::caused(ErrorKind::StorageUnavailable, message, error)
@@ -34,7 +35,7 @@ impl EngineCore {
             let message = "the log has no first entry, though it acknowledged one";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         };
-        let begins_empty = begins_empty(&first.body);
+        let begins_empty = begins_empty(&first.body, cluster.rules);
         if first.id == own {
             if !fresh && begins_empty {
                 // The store was used alone after it appended the first entry.
@@ -183,8 +184,8 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
 }
 
 /// Whether the first entry of a log says that its fleet began with an empty store.
-fn begins_empty(body: &[u8]) -> bool {
-    let first = EntryReader::new(body)
+fn begins_empty(body: &[u8], known: u16) -> bool {
+    let first = EntryReader::new(body, known)
         .ok()
         .and_then(|mut reader| reader.next());
     let configure = first.and_then(|first| first.ok()?.decode::<Configure>().ok());

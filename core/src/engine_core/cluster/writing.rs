@@ -50,7 +50,7 @@ impl EngineCore {
         let verified = self.verify_at_once(cluster).map_err(refused)?;
         cluster.check_clock()?;
         let mut outcomes = Vec::with_capacity(writes.len());
-        let entries = in_entries(writes)?;
+        let entries = in_entries(writes, cluster.fleet_rules())?;
         let new_ids = (0..entries.len()).map(|_| self.new_entry_id());
         let new_ids: Vec<_> = new_ids.collect::<Result<_>>()?;
         let mut ids = Vec::new();
@@ -114,10 +114,10 @@ fn forget(cluster: &Cluster, ids: &[EntryId]) {
     }
 }
 
-/// Packs the writes into the bodies of as few entries as possible.
-fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
+/// Packs the writes into the bodies of as few entries as possible, to be applied by these rules.
+fn in_entries(writes: Vec<Write>, rules: u16) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
     let mut entries = Vec::new();
-    let (mut body, mut held) = (EntryWriter::new(), Vec::new());
+    let (mut body, mut held) = (EntryWriter::new(rules), Vec::new());
     for write in writes {
         let (tag, bytes) = write.logged.as_ref().ok_or_else(not_logged)?;
         let is_essential = |write: &Write| write.class == WriteClass::Essential;
@@ -126,7 +126,7 @@ fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
             .last()
             .is_some_and(|held| is_essential(held) != is_essential(&write));
         if differs || !body.push(*tag, bytes) {
-            let full = std::mem::replace(&mut body, EntryWriter::new());
+            let full = std::mem::replace(&mut body, EntryWriter::new(rules));
             entries.push((full.finish(), std::mem::take(&mut held)));
             body.push(*tag, bytes);
         }

@@ -8,8 +8,8 @@ use super::{AnyMutation, Mutation, Tag, decode};
 
 const VERSION: u8 = 1;
 
-/// The rules by which this version applies mutations: what the tables hold after a log depends on them. An entry that was written by
-/// newer ones is not applied.
+/// The newest rules by which this version applies mutations: what the tables hold after a log depends on them. An entry says by which it is
+/// applied; one of newer rules is not.
 pub(crate) const RULES: u16 = 4;
 
 /// Makes the body of an entry.
@@ -23,11 +23,11 @@ impl EntryWriter {
     /// The most bytes that a body with one mutation has beside those of the mutation.
     pub(crate) const OVERHEAD_BYTES: usize = 16;
 
-    /// A body without mutations.
-    pub(crate) fn new() -> Self {
+    /// A body without mutations, to be applied by these rules.
+    pub(crate) fn new(rules: u16) -> Self {
         let mut body = Encoder::default();
         body.u8(VERSION);
-        body.raw(&RULES.to_le_bytes());
+        body.raw(&rules.to_le_bytes());
         Self {
             body,
             is_empty: true,
@@ -71,11 +71,14 @@ fn head(tag: Tag, bytes: &[u8]) -> Encoder {
 /// # Errors
 /// [`ErrorKind::NewerFormat`] where a newer version wrote what this one does not know, [`ErrorKind::Corrupted`] where none did.
 #[derive(Debug, Clone)]
-pub(crate) struct EntryReader<'b>(Decoder<'b>);
+pub(crate) struct EntryReader<'b> {
+    decoder: Decoder<'b>,
+    rules: u16,
+}
 
 impl<'b> EntryReader<'b> {
-    /// Begins to read a body.
-    pub(crate) fn new(body: &'b [u8]) -> Result<Self> {
+    /// Begins to read a body, as a program does that knows these rules and those before.
+    pub(crate) fn new(body: &'b [u8], known: u16) -> Result<Self> {
         let mut decoder = Decoder::new(body);
         match decoder.u8().map_err(not_readable)? {
             VERSION => {}
@@ -83,16 +86,21 @@ impl<'b> EntryReader<'b> {
             version => return Err(newer(&format!("of format {version}"))),
         }
         let rules = u16::from_le_bytes(decoder.array().map_err(not_readable)?);
-        if rules > RULES {
+        if rules > known {
             return Err(newer(&format!("by rules {rules}")));
         }
-        Ok(Self(decoder))
+        Ok(Self { decoder, rules })
+    }
+
+    /// The rules by which the entry is applied.
+    pub(crate) fn rules(&self) -> u16 {
+        self.rules
     }
 
     fn read(&mut self) -> Result<LoggedMutation<'b>> {
-        let number = self.0.u8().map_err(not_readable)?;
-        let length = self.0.count().map_err(not_readable)?;
-        let bytes = self.0.raw(length).map_err(not_readable)?;
+        let number = self.decoder.u8().map_err(not_readable)?;
+        let length = self.decoder.count().map_err(not_readable)?;
+        let bytes = self.decoder.raw(length).map_err(not_readable)?;
         let unknown = || newer(&format!("with mutation {number}"));
         let tag = Tag::numbered(number).ok_or_else(unknown)?;
         Ok(LoggedMutation { tag, bytes })
@@ -103,12 +111,12 @@ impl<'b> Iterator for EntryReader<'b> {
     type Item = Result<LoggedMutation<'b>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
+        if self.decoder.is_empty() {
             return None;
         }
         let read = self.read();
         if read.is_err() {
-            self.0 = Decoder::new(&[]);
+            self.decoder = Decoder::new(&[]);
         }
         Some(read)
     }
@@ -149,7 +157,7 @@ impl LoggedMutation<'_> {
 /// # Errors
 /// [`ErrorKind::NewerFormat`], [`ErrorKind::Corrupted`]
 pub fn logged_mutations(body: &[u8]) -> Result<Vec<(u8, Vec<u8>, String)>> {
-    let mutations = EntryReader::new(body)?.map(|logged| {
+    let mutations = EntryReader::new(body, RULES)?.map(|logged| {
         let logged = logged?;
         let mutation = logged.decode_any()?;
         let mut bytes = Encoder::default();

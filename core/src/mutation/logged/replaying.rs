@@ -10,7 +10,7 @@ use crate::store::table::Tables;
 use crate::timestamp::Timestamp;
 
 use super::Tag;
-use super::entry::{EntryReader, EntryWriter};
+use super::entry::{EntryReader, EntryWriter, RULES};
 
 /// An entry with the time at which it is applied.
 pub(crate) struct TimedEntry;
@@ -21,7 +21,7 @@ impl TimedEntry {
         at: Timestamp,
         mutations: impl Iterator<Item = &'m (Tag, Vec<u8>)>,
     ) -> Vec<u8> {
-        let mut body = EntryWriter::new();
+        let mut body = EntryWriter::new(RULES);
         for (tag, bytes) in mutations {
             body.append(*tag, bytes);
         }
@@ -40,7 +40,7 @@ impl TimedEntry {
         }
         let mut decoder = Decoder::new(bytes);
         let at = Timestamp::from_ticks(i64::from_le_bytes(decoder.array()?));
-        for logged in EntryReader::new(decoder.remaining())? {
+        for logged in EntryReader::new(decoder.remaining(), RULES)? {
             let mutation = logged?.decode_any()?;
             // Only the caller of that time needed the refusal.
             let _ = mutation.apply_any(&mut Context::new(tables, &config, at))?;

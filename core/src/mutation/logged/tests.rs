@@ -19,7 +19,7 @@ use super::*;
 use samples::{Sample, any_sample, now};
 
 fn body_of<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Vec<u8> {
-    let mut entry = EntryWriter::new();
+    let mut entry = EntryWriter::new(RULES);
     for sample in samples {
         assert!(entry.push(sample.tag, &sample.bytes));
     }
@@ -27,7 +27,7 @@ fn body_of<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Vec<u8> {
 }
 
 fn read(body: &[u8]) -> Result<Vec<(Tag, Box<dyn AnyMutation>)>> {
-    let entry = EntryReader::new(body)?;
+    let entry = EntryReader::new(body, RULES)?;
     let read = entry.map(|logged| logged.and_then(|logged| Ok((logged.tag, logged.decode_any()?))));
     read.collect()
 }
@@ -120,7 +120,11 @@ proptest! {
 #[test]
 fn mutation_of_a_known_type_is_that_type() {
     let body = body_of([&Sample::new(CompleteAction(300))]);
-    let logged = EntryReader::new(&body).unwrap().next().unwrap().unwrap();
+    let logged = EntryReader::new(&body, RULES)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
     assert_eq!(logged.decode::<CompleteAction>().unwrap().0, 300);
     for other in [
         logged.decode::<RevokeKey>().map(drop),
@@ -133,14 +137,18 @@ fn mutation_of_a_known_type_is_that_type() {
 #[test]
 fn mutation_with_the_bytes_of_another_is_not_that_one() {
     let body = body_of([&Sample::new(CompleteAction(0))]);
-    let logged = EntryReader::new(&body).unwrap().next().unwrap().unwrap();
+    let logged = EntryReader::new(&body, RULES)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
     let other = logged.decode::<TouchKeys>().unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Corrupted);
 }
 
 #[test]
 fn entry_ends_before_it_is_too_long() {
-    let mut entry = EntryWriter::new();
+    let mut entry = EntryWriter::new(RULES);
     assert!(entry.push(Tag::Telemetry, &vec![0; LOG_ENTRY_BYTES / 2]));
     // Of the head, the first mutation with its head, and the head of the second.
     let left = LOG_ENTRY_BYTES - (3 + 4 + LOG_ENTRY_BYTES / 2) - 4;
@@ -175,7 +183,7 @@ fn parts_of_telemetry_hold_all_of_it_and_fit_an_entry_each() {
 
 #[test]
 fn mutation_that_is_too_long_has_an_entry_of_its_own() {
-    let mut entry = EntryWriter::new();
+    let mut entry = EntryWriter::new(RULES);
     assert!(entry.push(Tag::Telemetry, &vec![0; LOG_ENTRY_BYTES + 1]));
     assert!(!entry.push(Tag::CompleteAction, &[1]));
 }
@@ -211,5 +219,5 @@ fn entry_of_a_newer_version_is_not_called_damaged() {
 #[test]
 fn reader_ends_at_an_error() {
     let body = [body_of([]), vec![3, 9, 3, 1, 7]].concat();
-    assert_eq!(EntryReader::new(&body).unwrap().count(), 1);
+    assert_eq!(EntryReader::new(&body, RULES).unwrap().count(), 1);
 }

@@ -44,7 +44,7 @@ pub(in crate::openapi) enum Done {
     Empty,
 }
 
-pub(in crate::openapi) const SERVICES: [Service; 6] = [
+pub(in crate::openapi) const SERVICES: [Service; 7] = [
     Service {
         id: "listBackups",
         path: "/operator/backups",
@@ -137,14 +137,36 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
             Done::Json(
                 "ClusterStatus",
                 r#"{"node":"node-1","fleet":"5b0e6a6a4f0c1d3f8f6f6c2c9f5f0a11","position":4412,"positionAt":"2026-11-20T09:14:03.21Z",
-                    "log":{"first":1,"last":4412},"problem":null,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
-                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":1,"version":"0.1.0","halted":null,"unready":[]}],"problems":[]}"#,
+                    "log":{"first":1,"last":4412},"problem":null,"rules":4,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
+                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":4,"version":"0.1.0","halted":null,"unready":[]}],"problems":[]}"#,
             ),
         ),
         problems: &[
             Code::InvalidParameter,
             Code::InsufficientScope,
             Code::NotFound,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "finalizeCluster",
+        path: "/operator/cluster/finalize",
+        method: "post",
+        summary: "End an upgrade of all nodes",
+        description: "From here on the nodes write by the newest rules that the node which answers knows: an older version cannot apply them. 409 with \
+            `InvalidResourceState` where a node on the list does not know them. Does nothing where they write so already. A body is ignored.\n\nNeeds \
+            a key with scope `admin`.",
+        keyed: true,
+        body: None,
+        parameter: None,
+        response: ("204", "The nodes write by those rules.", Done::Empty),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InvalidBody,
+            Code::InsufficientScope,
+            Code::NotFound,
+            Code::InvalidResourceState,
             Code::UriTooLong,
             Code::StorageUnavailable,
         ],
