@@ -251,9 +251,9 @@ pub const LOG_READ_BYTES: usize = 4 * 1024 * 1024;
 /// Entries of the log of a cluster that are kept though all nodes have them: by the last one it applied a node finds out whether the log is
 /// still the same.
 pub const LOG_ENTRIES_KEPT: u64 = 10_000;
-/// Bytes of the newest entries that a node keeps in memory to give them back to a log that lost them; at least the last one is kept.
+/// Bytes of the newest entries that a node keeps in memory to restore them in a log that lost them; at least the last one is kept.
 pub const LOG_RECENT_BYTES: usize = 32 * 1024 * 1024;
-/// Seconds for which a node waits for the others to give back what a log has lost in a takeover; they begin again with each entry that is given back.
+/// Seconds for which a node waits for the others to restore what a log has lost in a takeover; they begin again with each entry.
 pub const TAKEOVER_SECONDS: i64 = 10;
 /// Seconds after which the log of a cluster is no longer kept for a node that says nothing: a day.
 pub const NODE_SILENT_SECONDS: i64 = 24 * 60 * 60;

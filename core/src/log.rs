@@ -77,15 +77,6 @@ pub trait Log: Send + Sync + 'static {
     /// [`LogErrorKind::Unavailable`]
     fn forget(&self, node: &str) -> Result<(), LogError>;
 
-    /// The number of a takeover: another server has the log now, and may lack its last entries. It appends nothing until [`Self::resume`], so that the
-    /// nodes can [`restore`](Self::restore) those first. Each takeover has another number. `None` once it has resumed, and of logs that never lose their end.
-    ///
-    /// # Errors
-    /// [`LogErrorKind::Unavailable`]
-    fn takeover(&self) -> Result<Option<u64>, LogError> {
-        Ok(None)
-    }
-
     /// Appends an entry that the log has lost, with the position, the time, the id and the chain that it had, where the log ends with the entry before
     /// it, whose chain is `before`. Returns whether it was appended; a log that cannot do this returns false.
     ///
@@ -96,7 +87,7 @@ pub trait Log: Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Appends entries again after a [`takeover`](Self::takeover). Does nothing after another one.
+    /// Ends a [`takeover`](LogBounds::takeover): the log appends again. Does nothing if that is not the number of the takeover.
     ///
     /// # Errors
     /// [`LogErrorKind::Unavailable`]
@@ -188,6 +179,10 @@ pub struct LogBounds {
     pub first: u64,
     /// The last position; 0 before the first entry.
     pub last: u64,
+    /// Of a log that another server took over, which may lack its last entries: the number of that takeover, which the one before did not have. The
+    /// log appends nothing until [`Log::resume`], and the nodes can [`restore`](Log::restore) what it lacks. `None` of a log whose servers never
+    /// lose its end.
+    pub takeover: Option<u64>,
 }
 
 /// What a node said of itself.

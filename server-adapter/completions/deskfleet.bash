@@ -61,6 +61,9 @@ _deskfleet() {
             deskfleet,telemetry)
                 cmd="deskfleet__subcmd__telemetry"
                 ;;
+            deskfleet__subcmd__cluster,finalize)
+                cmd="deskfleet__subcmd__cluster__subcmd__finalize"
+                ;;
             deskfleet__subcmd__cluster,forget)
                 cmd="deskfleet__subcmd__cluster__subcmd__forget"
                 ;;
@@ -177,12 +180,46 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__cluster)
-            opts="-h --help leave status forget"
+            opts="-h --help leave status finalize forget"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__cluster__subcmd__finalize)
+            opts="-h --url --key-file --ca --client-cert --client-key --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -60,7 +60,7 @@ fn acknowledged_writes_survive_the_death_of_the_primary_and_of_nodes() {
     println!("PostgreSQL, {}", fleet.finish());
 }
 
-/// The nodes give back what the new primary lacks.
+/// The nodes restore what the new primary lacks.
 #[test]
 fn acknowledged_writes_survive_a_standby_that_lags_and_takes_over() {
     let Some(mut postgres) = Postgres::start_asynchronous() else {
@@ -85,7 +85,7 @@ fn acknowledged_writes_survive_a_standby_that_lags_and_takes_over() {
     }
     assert!(lost > 0, "no standby lacked an entry");
     println!(
-        "PostgreSQL, {lost} entries lost and given back, {}",
+        "PostgreSQL, {lost} entries lost and restored, {}",
         fleet.finish()
     );
 }

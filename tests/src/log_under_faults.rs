@@ -38,8 +38,16 @@ pub fn all(log: &dyn Log) -> Vec<LogEntry> {
 
 /// The position of an entry that is appended until that succeeds: as while another server takes over.
 pub fn append_until_it_succeeds(log: &dyn Log, id: EntryId, body: &[u8]) -> u64 {
-    let appended = (0..20).find_map(|_| log.append(id, body).ok());
+    let attempts = || log.append(id, body).inspect_err(|_| resume(log)).ok();
+    let appended = (0..20).find_map(|_| attempts());
     appended.expect("an append").position
+}
+
+/// Goes on after a takeover that lost nothing.
+fn resume(log: &dyn Log) {
+    let takeover = log.bounds(0).ok().and_then(|bounds| bounds.takeover);
+    // The next append shows whether it did.
+    let _ = takeover.map(|takeover| log.resume(takeover));
 }
 
 /// A log that is opened until that succeeds: as while another server takes over.
@@ -65,6 +73,7 @@ impl Appending {
                     Ok(appended) => break positions.push(appended.position),
                     Err(error) => assert_ne!(error.kind, LogErrorKind::Unsafe, "{error}"),
                 }
+                resume(log);
             }
             self.acknowledged.fetch_add(1, Ordering::Relaxed);
         }

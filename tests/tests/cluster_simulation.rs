@@ -48,7 +48,7 @@ fn cluster_of_every_seed_keeps_every_promise() {
             ("restarts", tally.restarts * 2),
             ("joins", tally.joined),
             ("takeovers", tally.takeovers),
-            ("entries that were given back", tally.given_back),
+            ("entries that were restored", tally.restored),
             ("jumps of a clock", tally.jumps),
             ("readings", tally.readings),
             ("uses of a key", tally.asked * 2),

@@ -88,7 +88,7 @@ fn follows(engine: &Engine) -> bool {
 }
 
 /// Whether this node writes nothing, but has not stopped.
-fn is_waiting(engine: &Engine) -> bool {
+fn refuses_writes_and_goes_on(engine: &Engine) -> bool {
     // The first write after a takeover finds it out.
     for _ in 0..2 {
         let error = refusal(engine.put_workspace(workspace("too-early")));
@@ -131,28 +131,32 @@ fn go_on(nodes: &[Engine]) {
 }
 
 #[test]
-fn entries_that_a_takeover_lost_are_given_back_before_anything_is_appended() {
+fn entries_that_a_takeover_lost_are_restored_before_anything_is_appended() {
     let clock = ManualClock::new(start());
     let (log, nodes) = taken_over(&clock);
     let before = log.read(1, usize::MAX, Duration::ZERO).unwrap();
     for engine in &nodes[..2] {
-        assert!(is_waiting(engine), "{:?}", engine.halted());
+        assert!(refuses_writes_and_goes_on(engine), "{:?}", engine.halted());
     }
     assert_eq!(log.bounds(0).unwrap().last, 11);
     // The third calls nothing that fails, and finds it out as it reports.
     clock.advance_seconds(1);
-    assert!(follows(&nodes[2]), "each has given back what it has");
-    assert_eq!(log.takeover().unwrap(), None);
+    assert!(follows(&nodes[2]), "each has restored what it has");
+    assert_eq!(log.bounds(0).unwrap().takeover, None);
     let after = log.read(1, usize::MAX, Duration::ZERO).unwrap();
     assert_eq!(after[..4], before);
     go_on(&nodes);
     let raised = nodes[0].conditions();
     let restored = raised.iter().find(|of| of.code == "LogRestored");
     let restored = restored.unwrap_or_else(|| unreachable!("{raised:?}"));
-    assert!(restored.text.contains("7 entries"), "{}", restored.text);
+    assert!(
+        restored.text.contains("up to entry 11"),
+        "{}",
+        restored.text
+    );
     // A takeover that lost nothing holds up writes until each node has seen it.
     log.take_over_after(14);
-    assert!(is_waiting(&nodes[1]) && is_waiting(&nodes[0]));
+    assert!(refuses_writes_and_goes_on(&nodes[1]) && refuses_writes_and_goes_on(&nodes[0]));
     clock.advance_seconds(1);
     assert!(follows(&nodes[2]) && follows(&nodes[1]) && follows(&nodes[0]));
 }
@@ -175,7 +179,7 @@ fn node_that_has_nothing_to_give_back_appends_nothing_before_the_others_have() {
     log.take_over_after(6);
     let third = node(3, &clock, &log);
     for _ in 0..5 {
-        assert!(is_waiting(&nodes[1]) && is_waiting(&third));
+        assert!(refuses_writes_and_goes_on(&nodes[1]) && refuses_writes_and_goes_on(&third));
         clock.advance_seconds(1);
     }
     assert!(follows(&nodes[0]));
@@ -200,7 +204,7 @@ fn node_that_was_restarted_waits_for_another_that_has_what_it_applied() {
     let two = open(3).unwrap();
     log.take_over_after(3);
     for _ in 0..3 {
-        assert!(is_waiting(&two), "{:?}", two.halted());
+        assert!(refuses_writes_and_goes_on(&two), "{:?}", two.halted());
         clock.advance_seconds(1);
     }
     let _ = follows(&one);
@@ -209,15 +213,15 @@ fn node_that_was_restarted_waits_for_another_that_has_what_it_applied() {
 }
 
 #[test]
-fn node_that_says_nothing_is_not_waited_for_longer_than_that() {
+fn silent_node_delays_the_others_by_ten_seconds_at_most() {
     let clock = ManualClock::new(start());
     let (log, nodes) = taken_over(&clock);
     for _ in 0..TAKEOVER_SECONDS {
-        assert!(is_waiting(&nodes[0]));
+        assert!(refuses_writes_and_goes_on(&nodes[0]));
         clock.advance_seconds(1);
     }
     go_on(&nodes[..2]);
-    assert_eq!(log.takeover().unwrap(), None);
+    assert_eq!(log.bounds(0).unwrap().takeover, None);
     assert!(follows(&nodes[2]), "it lost nothing");
 }
 
@@ -236,19 +240,20 @@ fn entries_that_no_running_node_has_are_lost_and_no_file_is_to_be_removed() {
     two.close().unwrap();
     log.take_over_after(2);
     let two = open().unwrap();
-    assert!(is_waiting(&two));
+    assert!(refuses_writes_and_goes_on(&two));
     clock.advance_seconds(TAKEOVER_SECONDS);
     let error = stopped(&two);
     assert_eq!(error.kind(), ErrorKind::Corrupted);
     assert!(error.context().contains("Remove no file"), "{error}");
     assert!(two.workspace("ws-2").unwrap().is_some());
     let one = node(1, &clock, &log);
-    assert!(is_waiting(&one));
-    clock.advance_seconds(TAKEOVER_SECONDS);
-    assert!(follows(&one), "it has lost nothing");
+    assert!(
+        follows(&one),
+        "it has lost nothing, and waits for no node that stopped"
+    );
 }
 
-/// The answer to an append arrives when the node has given back what it had applied by then.
+/// The answer to an append arrives when the node has restored what it had applied by then.
 #[test]
 fn entry_that_was_appended_before_a_takeover_is_not_applied_after_it() {
     let clock = ManualClock::new(start());
@@ -268,7 +273,7 @@ fn entry_that_was_appended_before_a_takeover_is_not_applied_after_it() {
             clock.advance_seconds(1);
             let _ = follows(engine);
         }
-        assert_eq!(log.takeover().unwrap(), None);
+        assert_eq!(log.bounds(0).unwrap().takeover, None);
         two.put_workspace(workspace("ws-2")).unwrap();
         release.send(()).unwrap();
         written.join().unwrap()
@@ -281,13 +286,87 @@ fn entry_that_was_appended_before_a_takeover_is_not_applied_after_it() {
     }
 }
 
+/// Entries of others come in between, which a log without chains does not see as it restores.
+#[test]
+fn restoring_ends_where_another_node_appends_meanwhile() {
+    let clock = ManualClock::new(start());
+    for is_unchained in [false, true] {
+        let log = MemoryLog::new(clock.clone());
+        let way = FaultyLog::new(log.clone());
+        if is_unchained {
+            way.keep_no_chain();
+        }
+        let one = builder(1, &clock).log(way.clone(), "one");
+        let [one, two] = [one.open_in_memory().unwrap(), node(2, &clock, &log)];
+        for number in 0..3 {
+            let id = format!("ws-{number}");
+            one.put_workspace(workspace(&id)).unwrap();
+            if number == 0 {
+                follow(&two);
+            }
+        }
+        let last = log.bounds(0).unwrap().last;
+        log.lose_after(last - 2);
+        let (restored, release) = way.hold_next_answer();
+        let followed = std::thread::scope(|scope| {
+            clock.advance_seconds(1);
+            let followed = scope.spawn(|| one.follow(Duration::ZERO));
+            restored.recv().unwrap();
+            two.put_workspace(workspace("other")).unwrap();
+            release.send(()).unwrap();
+            followed.join().unwrap()
+        });
+        assert!(followed.is_err());
+        assert_eq!(stopped(&one).kind(), ErrorKind::Corrupted);
+        follow(&two);
+        assert!(two.workspace("ws-1").unwrap().is_some(), "it was restored");
+        assert!(
+            two.workspace("ws-2").unwrap().is_none(),
+            "its place was taken"
+        );
+        assert_eq!(log.bounds(0).unwrap().last, last);
+    }
+}
+
+/// A node that cannot see whether the others have restored what they have waits.
+#[test]
+fn log_without_reports_does_not_count_as_restored() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let way = FaultyLog::new(log.clone());
+    let behind = builder(1, &clock).log(way.clone(), "behind");
+    let [behind, ahead] = [behind.open_in_memory().unwrap(), node(2, &clock, &log)];
+    ahead.put_workspace(workspace("ws-1")).unwrap();
+    follow(&behind);
+    clock.advance_seconds(1);
+    follow(&behind);
+    let last = log.bounds(0).unwrap().last;
+    ahead.put_workspace(workspace("ws-2")).unwrap();
+    log.take_over_after(last);
+    way.mute(true);
+    assert!(refuses_writes_and_goes_on(&behind));
+    way.mute(false);
+    // The new server does not know of the other node.
+    log.forget("node-2").unwrap();
+    assert!(refuses_writes_and_goes_on(&behind));
+    let error = refusal(behind.follow(Duration::ZERO));
+    assert!(
+        deskfleet::error_chain(&error).contains("until node-2 "),
+        "{error:?}"
+    );
+    clock.advance_seconds(1);
+    assert!(follows(&ahead) && follows(&behind));
+    assert!(behind.workspace("ws-2").unwrap().is_some());
+}
+
 /// A log that says of no takeover, and has others in the place of what it lost.
 #[test]
-fn entries_are_not_given_back_where_others_took_their_place_or_all_is_gone() {
+fn entries_are_not_restored_where_others_took_their_place_or_all_is_gone() {
     let clock = ManualClock::new(start());
     for (kept, others) in [(2, 1), (2, 6), (0, 0)] {
         let (log, nodes) = taken_over(&clock);
-        log.resume(log.takeover().unwrap().unwrap()).unwrap();
+        let takeover = log.bounds(0).unwrap().takeover;
+        log.resume(takeover.unwrap()).unwrap();
         log.lose_after(kept);
         if others > 0 {
             let other = node(9, &clock, &log);

@@ -68,6 +68,16 @@ impl Engine {
         Some(self.core().cluster()?.last())
     }
 
+    /// Whether another server took over the log and appends nothing yet, see [`LogBounds::takeover`](crate::cluster::LogBounds::takeover), as far as
+    /// this node knows: that is over within seconds.
+    #[must_use]
+    pub fn log_is_taken_over(&self) -> bool {
+        let Some(cluster) = self.core().cluster() else {
+            return false;
+        };
+        cluster.is_taken_over()
+    }
+
     /// Why this node applies nothing more until an operator acts, see [`Self::follow`]; `None` while it does.
     #[must_use]
     pub fn halted(&self) -> Option<EngineError> {

@@ -159,8 +159,11 @@ impl Log for MemoryLog {
 
     fn bounds(&self, _seen: u64) -> Result<LogBounds, LogError> {
         let state = lock(&self.0.state);
-        let (first, last) = (state.first + 1, state.last());
-        Ok(LogBounds { first, last })
+        Ok(LogBounds {
+            first: state.first + 1,
+            last: state.last(),
+            takeover: state.is_taken_over.then_some(state.takeovers),
+        })
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {
@@ -193,11 +196,6 @@ impl Log for MemoryLog {
     fn forget(&self, node: &str) -> Result<(), LogError> {
         lock(&self.0.state).reports.remove(node);
         Ok(())
-    }
-
-    fn takeover(&self) -> Result<Option<u64>, LogError> {
-        let state = lock(&self.0.state);
-        Ok(state.is_taken_over.then_some(state.takeovers))
     }
 
     fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {

@@ -21,7 +21,8 @@ pub struct ClusterStatus {
     pub log: Option<LogPositions>,
     /// Why this node applies nothing more or takes no writes, why the log cannot be reached, or that another process has its name.
     pub problem: Option<String>,
-    /// The rules by which the nodes write. `deskfleet cluster finalize` raises them to those that all nodes know.
+    /// The rules by which the nodes write; `deskfleet cluster finalize` raises them. 0 in the response of a node of an earlier version.
+    #[serde(default)]
     pub rules: u16,
     /// All nodes that reported, by their names.
     pub nodes: Vec<NodeStatus>,

@@ -90,6 +90,7 @@ GET /operator/backups List the backups
 POST /operator/backups Write a backup
 POST /operator/backups/download Download a backup
 GET /operator/cluster List the nodes of the fleet
+POST /operator/cluster/finalize End an upgrade of all nodes
 DELETE /operator/cluster/nodes/{node} Take a node off the list
 GET /livez Ask whether the process responds
 GET /readyz Ask whether the store can be used

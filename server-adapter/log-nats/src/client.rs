@@ -349,7 +349,13 @@ impl LogClient for JetStreamClient {
                 } else {
                     state.first_sequence
                 };
-                return Ok(LogBounds { first, last });
+                // A majority has what was acknowledged, so each leader has it.
+                let takeover = None;
+                return Ok(LogBounds {
+                    first,
+                    last,
+                    takeover,
+                });
             }
             if Instant::now() >= end {
                 return Err(self.unavailable(format!(
@@ -410,11 +416,6 @@ impl LogClient for JetStreamClient {
         let subject = self.node_subject(&node);
         let purge = || self.nodes.purge().filter(subject.clone()).into_future();
         self.ask(purge).await.map(drop)
-    }
-
-    /// A majority has what was acknowledged, so a leader that takes over has it.
-    async fn takeover(&self) -> Result<Option<u64>, LogError> {
-        Ok(None)
     }
 
     /// The servers keep no chain: the engine compares the entry before, and the servers the position.

@@ -28,9 +28,7 @@ use tokio_postgres::types::{FromSql, ToSql};
 use address::Address;
 pub use address::PostgresOptions;
 use session::Session;
-use statements::{
-    APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, RESTORE, RESUME, STANDBYS, TAKEOVER, TRIM,
-};
+use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, RESTORE, RESUME, STANDBYS, TRIM};
 
 /// After this time a statement has failed: the primary, or the way to it, is gone, or it waits for its standbys.
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
@@ -46,6 +44,9 @@ const TRIM_ENTRIES: i64 = 256;
 const WATCH_INTERVAL: Duration = Duration::from_secs(10);
 /// Before an entry is appended again that may have been.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The same after a refusal.
+const REFUSED_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A log in a database of PostgreSQL 12 or later, shared by all that open the same URL with the same name of a fleet.
 pub type PostgresLog = ServedLog<PostgresClient>;
@@ -108,11 +109,17 @@ impl LogClient for PostgresClient {
                 Err(error) if unknown.is_some() || error.kind == LogErrorKind::Unknown => error,
                 appended => return appended,
             };
+            // After a takeover nodes restore entries meanwhile, one at a time.
+            let pause = if error.kind == LogErrorKind::Unavailable {
+                REFUSED_INTERVAL
+            } else {
+                RETRY_INTERVAL
+            };
             let first = unknown.get_or_insert(error);
-            if Instant::now() + RETRY_INTERVAL >= end {
+            if Instant::now() + pause >= end {
                 return Err(first.clone());
             }
-            sleep(RETRY_INTERVAL).await;
+            sleep(pause).await;
         }
     }
 
@@ -137,12 +144,20 @@ impl LogClient for PostgresClient {
         }
     }
 
+    /// The number of a takeover is the timeline of the server.
     async fn bounds(&self, _seen: u64) -> Result<LogBounds, LogError> {
-        let rows = self.query(Some(BOUNDS), &[]).await?;
+        let session = self.session(&self.others, deadline()).await?;
+        let timeline = i64::from(session.timeline);
+        let rows = self.query_on(&session, Some(BOUNDS), &[&timeline]).await?;
         let row = rows.first().ok_or_else(no_head)?;
         let last = position(get(row, 0)?);
-        let first = get::<Option<i64>>(row, 1)?.map_or(last + 1, position);
-        Ok(LogBounds { first, last })
+        Ok(LogBounds {
+            first: get::<Option<i64>>(row, 1)?.map_or(last + 1, position),
+            last,
+            takeover: get::<Option<bool>>(row, 2)?
+                .unwrap_or(false)
+                .then_some(session.timeline.into()),
+        })
     }
 
     async fn trim(&self, below: u64) -> Result<(), LogError> {
@@ -173,13 +188,6 @@ impl LogClient for PostgresClient {
         self.query(Some(FORGET), &[&node]).await.map(drop)
     }
 
-    /// The number is the timeline of the server, which no server before it had.
-    async fn takeover(&self) -> Result<Option<u64>, LogError> {
-        let timeline = self.timeline(deadline()).await?;
-        let taken_over = self.query(Some(TAKEOVER), &[&timeline]).await?;
-        Ok((!taken_over.is_empty()).then_some(position(timeline)))
-    }
-
     async fn restore(&self, before: Chain, entry: LogEntry) -> Result<bool, LogError> {
         let microseconds = entry.at.ticks() / 10;
         let parameters: [&(dyn ToSql + Sync); 6] = [
@@ -195,9 +203,10 @@ impl LogClient for PostgresClient {
     }
 
     async fn resume(&self, takeover: u64) -> Result<(), LogError> {
-        let timeline = self.timeline(deadline()).await?;
-        if position(timeline) == takeover {
-            self.query(Some(RESUME), &[&timeline]).await?;
+        let session = self.session(&self.others, deadline()).await?;
+        if u64::from(session.timeline) == takeover {
+            let timeline = i64::from(session.timeline);
+            self.query_on(&session, Some(RESUME), &[&timeline]).await?;
         }
         Ok(())
     }
@@ -235,7 +244,7 @@ impl PostgresClient {
         let rows = session.query(None, &parameters, end).await?;
         let row = rows.first().ok_or_else(no_head)?;
         let Some(seq) = get(row, 0)? else {
-            let message = "another server took over, and nothing is appended until the nodes have given back what it lacks";
+            let message = "another server took over, and nothing is appended until the nodes have restored what it lacks";
             return Err(LogError::new(LogErrorKind::Unavailable, message));
         };
         Ok(Appended {
@@ -280,21 +289,23 @@ impl PostgresClient {
         sql: Option<&str>,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, LogError> {
-        let end = deadline();
-        let session = self.session(&self.others, end).await?;
+        let session = self.session(&self.others, deadline()).await?;
+        self.query_on(&session, sql, parameters).await
+    }
+
+    async fn query_on(
+        &self,
+        session: &Session,
+        sql: Option<&str>,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, LogError> {
         let stream: &(dyn ToSql + Sync) = &self.address.fleet;
         let parameters = [&[stream], parameters].concat();
-        let rows = session.query(sql, &parameters, end).await;
+        let rows = session.query(sql, &parameters, deadline()).await;
         rows.map_err(|error| LogError {
             kind: LogErrorKind::Unavailable,
             ..error
         })
-    }
-
-    /// That of the server which reads go to.
-    async fn timeline(&self, end: Instant) -> Result<i64, LogError> {
-        let session = self.session(&self.others, end).await?;
-        Ok(i64::from(session.timeline))
     }
 
     /// The connection of `lane`, or a new one where it is lost.

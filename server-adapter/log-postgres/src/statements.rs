@@ -23,9 +23,6 @@ WITH head AS MATERIALIZED (
 SELECT seq, time, chain FROM added UNION ALL SELECT seq, NULL, NULL FROM known
 UNION ALL SELECT NULL, NULL, NULL FROM head WHERE NOT is_open AND NOT EXISTS (SELECT FROM known)";
 
-/// The timeline of the last append, where it is another one than that of the server.
-pub(super) const TAKEOVER: &str = "SELECT FROM df_head WHERE stream = $1 AND timeline <> $2";
-
 /// An entry as it was, after the one whose chain is the last parameter; whether the server takes appends or not.
 pub(super) const RESTORE: &str = "
 WITH head AS MATERIALIZED (
@@ -52,8 +49,10 @@ FROM df_head head LEFT JOIN (
 ) log ON log.through <= $3 OR log.seq <= $2
 WHERE head.stream = $1 ORDER BY log.seq";
 
+/// Also whether another server than that with the timeline $2 appended last.
 pub(super) const BOUNDS: &str =
-    "SELECT seq, (SELECT min(seq) FROM df_log WHERE stream = $1) FROM df_head WHERE stream = $1";
+    "SELECT seq, (SELECT min(seq) FROM df_log WHERE stream = $1), timeline <> $2
+    FROM df_head WHERE stream = $1";
 
 pub(super) const TRIM: &str = "DELETE FROM df_log WHERE stream = $1 AND seq < $2
     AND seq < (SELECT min(seq) FROM df_log WHERE stream = $1) + $3 RETURNING seq";

@@ -57,6 +57,27 @@ fn stopped_primary_that_is_replaced_is_left() {
     }
 }
 
+/// A timeline that is not that of the server stands for a failover.
+#[test]
+fn server_that_took_over_appends_nothing_until_it_resumes() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let log = open(&postgres.url());
+    assert_eq!(log.append(id(0, 0), b"before").unwrap().position, 1);
+    postgres.sql("UPDATE df_head SET timeline = 7");
+    let error = log.append(id(0, 1), b"too early").unwrap_err();
+    assert_eq!(error.kind, LogErrorKind::Unavailable);
+    assert_eq!(log.append(id(0, 0), b"before").unwrap().position, 1);
+    let bounds = log.bounds(0).unwrap();
+    assert_eq!((bounds.last, bounds.takeover), (1, Some(1)));
+    log.resume(7).unwrap();
+    assert_eq!(log.bounds(0).unwrap().takeover, Some(1), "another one");
+    log.resume(1).unwrap();
+    assert_eq!(log.bounds(0).unwrap().takeover, None);
+    assert_eq!(log.append(id(0, 1), b"after").unwrap().position, 2);
+}
+
 /// The standby that is left follows the new primary only after a while.
 fn open_when_there(postgres: &Postgres) -> PostgresLog {
     let options = PostgresOptions::default();

@@ -52,7 +52,7 @@ fn before_an_entry_of_a_version_without_chains_comes_the_one_before() {
     let chained = open(&format!("{}&fleet=chained", postgres.url()));
     assert!(chained.append(id(1), b"newer").unwrap().chain.is_some());
     drop(chained);
-    postgres.sql("ALTER TABLE df_head DROP COLUMN chained");
+    postgres.sql("ALTER TABLE df_head DROP COLUMN chained, DROP COLUMN timeline");
     let chained = open(&format!("{}&fleet=chained", postgres.url()));
     assert!(chained.append(id(2), b"newer").unwrap().chain.is_some());
 

@@ -56,9 +56,6 @@ pub trait LogClient: Send + Sync + 'static {
     /// See [`Log::forget`].
     fn forget(&self, node: String) -> impl Future<Output = Result<(), LogError>> + Send;
 
-    /// See [`Log::takeover`].
-    fn takeover(&self) -> impl Future<Output = Result<Option<u64>, LogError>> + Send;
-
     /// See [`Log::restore`].
     fn restore(
         &self,
@@ -155,10 +152,6 @@ impl<C: LogClient> Log for ServedLog<C> {
     fn forget(&self, node: &str) -> Result<(), LogError> {
         let node = node.to_owned();
         self.run(|client| async move { client.forget(node).await })
-    }
-
-    fn takeover(&self) -> Result<Option<u64>, LogError> {
-        self.run(|client| async move { client.takeover().await })
     }
 
     fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {

@@ -101,7 +101,7 @@ fn text(fleet: &FleetStatus) -> String {
     };
     let nodes = counted(status.nodes.len() as u64, "node");
     let rules = fleet.same_rules().map(|known| match status.rules {
-        rules if rules < known => format!(
+        rules @ 1.. if rules < known => format!(
             ", all nodes know rules {known} and write by rules {rules}: `deskfleet cluster finalize` ends the upgrade"
         ),
         _ => format!(", all nodes know rules {known}"),
@@ -179,5 +179,23 @@ n-3     0         12   2 s ago    -      -        joining
 ! node-2 said nothing for 120 s.
 ";
         assert_eq!(text(&fleet), expected);
+    }
+
+    #[test]
+    fn text_says_how_an_upgrade_is_ended() {
+        let node = serde_json::json!({
+            "node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 5,
+            "version": "0.2.0", "halted": null,
+        });
+        let fleet = serde_json::json!({
+            "node": "n-1", "fleet": "00ff", "position": 12, "positionAt": null, "log": {"first": 1, "last": 12}, "problem": null,
+            "rules": 4, "nodes": [node], "problems": [],
+        });
+        let mut fleet: FleetStatus = serde_json::from_value(fleet).unwrap();
+        assert!(text(&fleet).contains(
+            ", all nodes know rules 5 and write by rules 4: `deskfleet cluster finalize` ends the upgrade.\n"
+        ));
+        fleet.status.rules = 5;
+        assert!(text(&fleet).contains(", all nodes know rules 5.\n"));
     }
 }

@@ -1,6 +1,7 @@
 //! The store as a node of a fleet whose nodes share a log.
 
 use std::path::Path;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
@@ -15,6 +16,9 @@ use super::output::log;
 
 /// The interval of log lines about the progress of a node that applies much of the log.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+/// How long a log that another server took over is waited for, and how often it is asked.
+const TAKEOVER_MAX: Duration = Duration::from_secs(20);
+const TAKEOVER_PAUSE: Duration = Duration::from_millis(200);
 
 /// The node of a store that is to be opened.
 #[derive(Debug, Clone)]
@@ -97,12 +101,17 @@ enum CaughtUp {
 
 /// Applies the log up to its end.
 fn catch_up(engine: &Engine) -> CaughtUp {
-    let mut said_at = Instant::now();
+    let begun = Instant::now();
+    let mut said_at = begun;
     let mut end = None;
     loop {
         match engine.follow(Duration::ZERO) {
             Ok(0) => return CaughtUp::Whole,
             Ok(_) => {}
+            Err(_) if engine.log_is_taken_over() && begun.elapsed() < TAKEOVER_MAX => {
+                sleep(TAKEOVER_PAUSE);
+                continue;
+            }
             Err(error) => {
                 return match engine.halted() {
                     Some(error) => CaughtUp::Halted(error),

@@ -208,10 +208,6 @@ impl Log for FleetLog {
         self.call(|log| log.forget(node))
     }
 
-    fn takeover(&self) -> Result<Option<u64>, LogError> {
-        self.call(<dyn Log>::takeover)
-    }
-
     fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
         self.call(|log| log.restore(before, entry))
     }

@@ -200,12 +200,19 @@ fn mixed_rules(status: &ClusterStatus) -> Option<Problem> {
         .iter()
         .filter(|node| node.rules != newest && !is_joining(node));
     let nodes: Vec<_> = older.map(|node| node.node.clone()).collect();
+    let consequence = if status.rules < newest {
+        format!(
+            "The fleet writes by rules {} until `deskfleet cluster finalize`",
+            status.rules
+        )
+    } else {
+        "A node stops at an entry whose rules it does not know".to_owned()
+    };
     (!nodes.is_empty()).then(|| Problem {
         code: "RulesDiffer",
         text: format!(
-            "Not all nodes know rules {newest}: upgrade {}. The fleet writes by rules {} until `deskfleet cluster finalize`.",
-            nodes.join(", "),
-            status.rules
+            "Not all nodes know rules {newest}: upgrade {}. {consequence}.",
+            nodes.join(", ")
         ),
         nodes,
     })

@@ -74,9 +74,16 @@ mod node {
         let finalized = spawn_blocking(move || engine.finalize_fleet()).await;
         shared.fleet.expire().await;
         let finalized = finalized.map_err(|_| refusal::ENDED)?;
-        finalized.map_err(|error| match error.kind() {
-            ErrorKind::InvalidResourceState => refused(&error, NOT_UPGRADED),
-            _ => refused(&error, NOT_FINALIZED),
+        finalized.map_err(|error| {
+            let is_older = error.kind() == ErrorKind::InvalidResourceState;
+            refused(
+                &error,
+                if is_older {
+                    NOT_UPGRADED
+                } else {
+                    NOT_FINALIZED
+                },
+            )
         })
     }
 

@@ -124,6 +124,40 @@ impl FaultyLog {
         Ok(())
     }
 
+    /// Adds an entry, with what happens to the next one that is added.
+    fn with_next<T>(&self, add: impl Fn() -> Result<T, LogError>) -> Result<T, LogError> {
+        self.reach()?;
+        let next = std::mem::take(&mut self.faults().next);
+        if next != NextAppend::Done {
+            self.faults().met += 1;
+        }
+        match next {
+            NextAppend::Done => {
+                let added = add();
+                let slow_answer = self.faults().slow_answer.take();
+                if let Some((done, released)) = slow_answer {
+                    let _ = done.send(());
+                    let _ = released.recv();
+                }
+                added
+            }
+            NextAppend::Refused => Err(unavailable()),
+            NextAppend::AnswerLost => {
+                add()?;
+                Err(unknown())
+            }
+            NextAppend::ConnectionLost => {
+                add()?;
+                self.partition(true);
+                Err(unknown())
+            }
+            NextAppend::RequestLost => {
+                self.partition(true);
+                Err(unknown())
+            }
+        }
+    }
+
     fn reach_reports(&self) -> Result<(), LogError> {
         self.reach()?;
         if self.faults().mute {
@@ -172,44 +206,15 @@ fn unknown() -> LogError {
 
 impl Log for FaultyLog {
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
-        self.reach()?;
-        let next = std::mem::take(&mut self.faults().next);
-        if next != NextAppend::Done {
-            self.faults().met += 1;
+        let appended = self.with_next(|| self.log.append(id, body))?;
+        if self.faults().unchained {
+            return Ok(Appended {
+                at: None,
+                chain: None,
+                ..appended
+            });
         }
-        match next {
-            NextAppend::Done if self.faults().unchained => {
-                let appended = self.log.append(id, body)?;
-                Ok(Appended {
-                    at: None,
-                    chain: None,
-                    ..appended
-                })
-            }
-            NextAppend::Done => {
-                let appended = self.log.append(id, body);
-                let slow_answer = self.faults().slow_answer.take();
-                if let Some((done, released)) = slow_answer {
-                    let _ = done.send(());
-                    let _ = released.recv();
-                }
-                appended
-            }
-            NextAppend::Refused => Err(unavailable()),
-            NextAppend::AnswerLost => {
-                self.log.append(id, body)?;
-                Err(unknown())
-            }
-            NextAppend::ConnectionLost => {
-                self.log.append(id, body)?;
-                self.partition(true);
-                Err(unknown())
-            }
-            NextAppend::RequestLost => {
-                self.partition(true);
-                Err(unknown())
-            }
-        }
+        Ok(appended)
     }
 
     fn body_max(&self) -> usize {
@@ -244,7 +249,10 @@ impl Log for FaultyLog {
 
     fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
         self.reach()?;
-        self.log.bounds(seen)
+        let bounds = self.log.bounds(seen)?;
+        // Who sees a part of the log only reads.
+        let takeover = bounds.takeover.filter(|_| self.faults().shown.is_none());
+        Ok(LogBounds { takeover, ..bounds })
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {
@@ -267,18 +275,17 @@ impl Log for FaultyLog {
         self.log.forget(node)
     }
 
-    fn takeover(&self) -> Result<Option<u64>, LogError> {
-        self.reach()?;
-        // Who sees a part of the log only reads.
-        if self.faults().shown.is_some() {
-            return Ok(None);
-        }
-        self.log.takeover()
-    }
-
     fn restore(&self, before: &Chain, entry: &LogEntry) -> Result<bool, LogError> {
-        self.reach()?;
-        self.log.restore(before, entry)
+        self.with_next(|| {
+            if !self.faults().unchained {
+                return self.log.restore(before, entry);
+            }
+            // A log without chains compares the position alone.
+            let last = self.log.bounds(0)?.last;
+            let entries = self.log.read(last, 1, Duration::ZERO)?;
+            let chain = entries.last().and_then(|last| last.chain);
+            self.log.restore(&chain.unwrap_or_default(), entry)
+        })
     }
 
     fn resume(&self, takeover: u64) -> Result<(), LogError> {

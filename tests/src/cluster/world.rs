@@ -48,8 +48,8 @@ pub struct Tally {
     pub joined: u64,
     /// Takeovers of the log.
     pub takeovers: u64,
-    /// Entries that a node gave back after one.
-    pub given_back: u64,
+    /// Entries that were restored after one.
+    pub restored: u64,
     /// Jumps of a clock.
     pub jumps: u64,
     /// Readings of a node at its position, compared with the witness.
@@ -73,7 +73,7 @@ impl Tally {
         self.restarts += other.restarts;
         self.joined += other.joined;
         self.takeovers += other.takeovers;
-        self.given_back += other.given_back;
+        self.restored += other.restored;
         self.jumps += other.jumps;
         self.readings += other.readings;
         self.entries += other.entries;
@@ -86,7 +86,7 @@ impl Tally {
 pub(super) struct Node {
     /// `None` while it is stopped.
     pub(super) engine: Option<Engine>,
-    /// Where it stood when it was opened: it can give back what it applied since.
+    /// Where it stood when it was opened: it can restore what it applied since.
     pub(super) opened_at: u64,
     pub(super) disk: Disk,
     pub(super) clock: ManualClock,

@@ -48,6 +48,7 @@ pub const CONFINED: &[Confined] = &[
         places: &[
             "core/src/wire/",
             "core/src/model/event.rs",
+            "core/src/engine_core/cluster/report.rs",
             "core/src/testing/",
         ],
         items: &[],

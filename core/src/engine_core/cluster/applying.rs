@@ -134,7 +134,7 @@ impl EngineCore {
         if known.is_empty() {
             return Ok(());
         }
-        self.apply_entries(cluster, verified, known)
+        self.apply_entries(cluster, verified, known).map(drop)
     }
 
     /// Applies consecutive entries, except those that are applied already. Applies none where the log has failed since it was `verified`, before
@@ -145,7 +145,7 @@ impl EngineCore {
         cluster: &Cluster,
         verified: u64,
         entries: Vec<LogEntry>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let applied = self.apply_in_order(cluster, verified, entries);
         if applied.as_ref().is_err_and(EngineError::is_for_space) {
             // A look-up that fails is repeated at the next attempt. The error of the application is the one to return.
@@ -159,11 +159,11 @@ impl EngineCore {
         cluster: &Cluster,
         verified: u64,
         entries: Vec<LogEntry>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let mut applier = lock(&cluster.applier);
         cluster.check_running()?;
         if cluster.verified() != Some(verified) {
-            return Ok(());
+            return Ok(false);
         }
         let mut run: Vec<Ready> = Vec::new();
         for entry in entries {
@@ -193,7 +193,8 @@ impl EngineCore {
                 self.reload(cluster, &mut applier)?;
             }
         }
-        self.apply_run(cluster, &mut applier, run)
+        self.apply_run(cluster, &mut applier, run)?;
+        Ok(true)
     }
 
     /// One transaction.
@@ -329,13 +330,7 @@ fn ready(cluster: &Cluster, last: Option<&Applied>, mut entry: LogEntry) -> Resu
         return Err(cluster.lost_entries(position));
     }
     entry.chain = Some(applied.chain);
-    let stops = |error: EngineError| {
-        let message = format!(
-            "this node stops before entry {} of the log: {error}",
-            entry.position
-        );
-        cluster.halt(error.kind(), message)
-    };
+    let stops = |error| cluster.stops_before(entry.position, &error);
     let mut reader = EntryReader::new(&entry.body, cluster.rules).map_err(stops)?;
     let rules = reader.rules();
     let mut own = lock(&cluster.own);

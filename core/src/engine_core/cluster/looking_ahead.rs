@@ -22,6 +22,13 @@ pub(super) struct LookAhead {
     revoked: Mutex<BTreeSet<u64>>,
 }
 
+impl LookAhead {
+    /// Reads from there on again if the log ends earlier than it was read.
+    pub(super) fn end_at(&self, last: u64) {
+        self.through.fetch_min(last, Ordering::AcqRel);
+    }
+}
+
 impl Cluster {
     /// Whether an entry that is not applied revokes the key of that number.
     pub(crate) fn is_revoked_ahead(&self, key: u64) -> bool {

@@ -7,6 +7,7 @@ mod applying;
 mod looking_ahead;
 mod noticing;
 mod positions;
+mod report;
 mod reports;
 mod restoring;
 mod verifying;
@@ -85,10 +86,10 @@ pub(crate) struct Cluster {
     reported_at: Mutex<Option<(i64, i64)>>,
     noticed: Mutex<Noticed>,
     look_ahead: LookAhead,
-    /// What the log can be given back.
+    /// What this node can restore.
     recent: Mutex<RecentEntries>,
     takeover: Mutex<Option<Takeover>>,
-    /// The number of the last takeover after which this node gave back what it has.
+    /// The number of the takeover after which this node restored what it has.
     restored: AtomicU64,
 }
 
@@ -213,6 +214,12 @@ impl Cluster {
         error
     }
 
+    /// Stops before an entry that this version cannot apply.
+    fn stops_before(&self, position: u64, error: &EngineError) -> EngineError {
+        let message = format!("this node stops before entry {position} of the log: {error}");
+        self.halt(error.kind(), message)
+    }
+
     /// Records a failure of the log: it may be another log when it is back.
     fn failed(&self, error: LogError) -> EngineError {
         self.doubt();
@@ -248,7 +255,8 @@ impl Cluster {
         let message = format!(
             "what the log has up to entry {position} is not what this node applied: the log lost entries that it had acknowledged, or \
              is another one. Remove no file yet: the nodes that have applied more \
-             hold the only copies. Export what each holds; a node without its file then starts from the log"
+             hold the only copies. Start them all, then restart this node. If it stops again, export what each holds; a node without its file then \
+             starts from the log"
         );
         self.halt(ErrorKind::Corrupted, message)
     }
@@ -457,7 +465,10 @@ impl EngineCore {
         let from = cluster.position() + 1;
         let read = cluster.log.read(from, LOG_READ_BYTES, patience);
         let entries = read.map_err(|error| cluster.read_failed(error))?;
-        self.apply_entries(cluster, verified, entries)?;
+        if !self.apply_entries(cluster, verified, entries)? {
+            let message = "the log failed while it was read, and is read again";
+            return Err(cluster.failed(LogError::new(LogErrorKind::Unavailable, message)));
+        }
         self.file_above_high_water();
         self.report_when_due(cluster)
     }

@@ -6,7 +6,7 @@ use crate::model::{Condition, Severity};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::Cluster;
-use super::reports::Report;
+use super::report::Report;
 
 /// Seconds for which a node shows a problem. It checks once a second, and does not see the problem each time.
 const SHOWN_SECONDS: i64 = 10;
@@ -24,7 +24,9 @@ pub(super) struct Noticed {
     differed: Option<(Timestamp, String)>,
     /// Why the last report failed, if it did.
     unreported: Option<String>,
-    /// When it last gave entries back to the log, and which.
+    /// The nodes of the list.
+    nodes: Vec<String>,
+    /// When it last restored entries of the log, and up to which.
     restored: Option<(Timestamp, String)>,
 }
 
@@ -32,6 +34,7 @@ impl Cluster {
     /// Checks the `reports` that exist at `now`, before this node reports.
     pub(super) fn notice(&self, own: &Report, reports: &[NodeReport], now: Timestamp) {
         let mut noticed = lock(&self.noticed);
+        noticed.nodes = reports.iter().map(|of| of.node.clone()).collect();
         for reported in reports {
             let other = Report::parse(&reported.report);
             if reported.node == self.node {
@@ -63,13 +66,18 @@ impl Cluster {
         }
     }
 
-    /// Records that this node gave the log back so many entries after `last`.
-    pub(super) fn note_restored(&self, count: u64, last: u64, now: Timestamp) {
+    /// Records that this node restored entries of the log, of which `last` was the last.
+    pub(super) fn note_restored(&self, last: u64, now: Timestamp) {
         let message = format!(
-            "the log lost its end after entry {last}, and this node gave it back {count} entries that it had applied: nothing that they acknowledged is \
-             lost. Set the log up such that a server that takes over has everything"
+            "the log had lost its end, and this node restored what it had applied, up to entry {last}. Set the log up such that a server that takes over \
+             has everything"
         );
         lock(&self.noticed).restored = Some((now, message));
+    }
+
+    /// The nodes of the list, as it was read last.
+    pub(super) fn listed_nodes(&self) -> Vec<String> {
+        lock(&self.noticed).nodes.clone()
     }
 
     /// Whether the last report succeeded.

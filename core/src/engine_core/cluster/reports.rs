@@ -2,8 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Result;
 use crate::limits::{LOG_ENTRIES_KEPT, NODE_SILENT_SECONDS};
 use crate::locks::lock;
@@ -14,6 +12,7 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::super::EngineCore;
 use super::Cluster;
+use super::report::Report;
 use super::verifying::check_same;
 
 /// Seconds by which the clock of a node may differ from that of the log.
@@ -24,37 +23,6 @@ const REPORT_SECONDS: i64 = 1;
 const REPORT_AGAIN_SECONDS: i64 = 10;
 /// Reports between two trims of the log.
 const TRIM_EVERY: i64 = 60;
-
-/// The report of a node, which is JSON. What a version does not write has its default.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Report {
-    pub(super) applied: u64,
-    durable: u64,
-    chain: String,
-    rules: u16,
-    version: String,
-    /// The process, in hexadecimal digits.
-    pub(super) process: String,
-    pub(super) halted: Option<String>,
-    /// The codes of the conditions for which the node is not ready.
-    unready: Vec<String>,
-    /// The last takeover of the log after which the node gave back what it had.
-    pub(super) takeover: u64,
-}
-
-impl Report {
-    /// A report that cannot be read is that of a node at the beginning of the log.
-    pub(super) fn parse(text: &str) -> Self {
-        serde_json::from_str(text).unwrap_or_default()
-    }
-
-    /// Whether both are at one position but applied different entries.
-    pub(super) fn differs_from(&self, other: &Self) -> bool {
-        let is_known = !self.chain.is_empty() && !other.chain.is_empty();
-        is_known && self.applied == other.applied && self.chain != other.chain
-    }
-}
 
 impl Cluster {
     /// The nodes on the list that do not know these rules.
@@ -97,9 +65,7 @@ impl EngineCore {
         cluster.last.store(bounds.last, Ordering::Release);
         if let Some(applied) = applied.filter(|_| !is_halted) {
             // A failover that no call has noticed may have lost entries that are applied here.
-            let takeover = cluster.log.takeover();
-            let takeover = takeover.map_err(|error| cluster.failed(error))?;
-            if takeover.is_some() || applied.position > bounds.last {
+            if bounds.takeover.is_some() || applied.position > bounds.last {
                 cluster.doubt();
                 return self.verify(cluster).map(drop);
             }
@@ -149,8 +115,7 @@ impl EngineCore {
         let reports = cluster.log.reports()?;
         let before = self.injected.clock.now();
         cluster.notice(report, &reports, before);
-        let text = serde_json::to_string(report).unwrap_or_default();
-        cluster.log.report(&cluster.node, &text)?;
+        cluster.log.report(&cluster.node, &report.to_text())?;
         let reports = cluster.log.reports()?;
         let after = self.injected.clock.now();
         let own = reports.iter().find(|report| report.node == cluster.node);

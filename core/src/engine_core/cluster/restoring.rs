@@ -1,10 +1,11 @@
-//! Giving a log back the entries that it lost.
+//! Restoring the entries that a log lost.
 //!
 //! A standby of the log that takes over may lack what the server before it acknowledged, and the nodes that applied it have the only copies. Each of
 //! them appends what it has after the end of the log, as it was. Until all have done so, or for ten seconds, nothing new is appended: it would take
-//! the place of what another node has still to give back.
+//! the place of what another node has still to restore.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::error::{EngineError, Result};
@@ -15,7 +16,7 @@ use crate::store::cluster::{Applied, Hash};
 use crate::timestamp::Timestamp;
 
 use super::Cluster;
-use super::reports::Report;
+use super::report::Report;
 
 /// What an entry takes in memory beside its body.
 const ENTRY_BYTES: usize = size_of::<Recent>();
@@ -56,9 +57,14 @@ impl RecentEntries {
         }
     }
 
-    /// Adds the entry that was applied last, in place of those from its position on: it may have been applied before.
+    /// Adds the entry that was applied last. It may have been applied before, if the file has lost it since; another one takes the place of those
+    /// from its position on.
     pub(super) fn push(&mut self, recent: Recent) {
         let position = recent.entry.position;
+        let is_known = |known: &Recent| known.entry.chain == recent.entry.chain;
+        if self.get(position).is_some_and(is_known) {
+            return;
+        }
         let is_later = |of: &Recent| of.entry.position >= position;
         while self.entries.back().is_some_and(is_later)
             && let Some(later) = self.entries.pop_back()
@@ -98,41 +104,52 @@ impl RecentEntries {
     }
 }
 
-/// A takeover of the log that this node waits after.
-#[derive(Debug, Clone, Copy)]
+/// A takeover of the log, as long as nothing is appended because of it.
+#[derive(Debug, Clone)]
 pub(super) struct Takeover {
     number: u64,
-    /// The end of the log, which moves as entries are given back.
+    /// The nodes that were on the list before it.
+    nodes: Vec<String>,
+    /// The end of the log, which moves as entries are restored, and since when it has not moved.
     last: u64,
     since: Timestamp,
 }
 
 impl Cluster {
-    /// Gives the log back the entries after its end that this node has. Returns what the log has then.
-    pub(super) fn restore(&self, mut bounds: LogBounds, now: Timestamp) -> Result<LogBounds> {
-        let began = bounds.last;
-        let mut restored = 0;
+    /// Appends what the log has lost of the entries that this node has. Returns what the log holds then.
+    pub(super) fn restore(&self, bounds: LogBounds, now: Timestamp) -> Result<LogBounds> {
+        let mut last = None;
+        let restored = self.restore_after(bounds, &mut last);
+        if let Some(last) = last {
+            self.note_restored(last, now);
+        }
+        restored
+    }
+
+    /// Sets `last` to the position of the last entry that was restored.
+    fn restore_after(&self, mut bounds: LogBounds, last: &mut Option<u64>) -> Result<LogBounds> {
         let recent = |position| lock(&self.recent).get(position).cloned();
+        let mut is_same = false;
         while let Some(lost) = recent(bounds.last + 1) {
-            if restored == 0 && !self.ends_before(&lost, bounds)? {
+            if !is_same && !self.ends_before(&lost, bounds)? {
                 break;
             }
-            let done = self.log.restore(&lost.before, &lost.entry);
-            if done.map_err(|error| self.failed(error))? {
-                restored += 1;
+            let restored = self.log.restore(&lost.before, &lost.entry);
+            // Whether it was restored shows when the log is verified again.
+            let kind = LogErrorKind::Unavailable;
+            is_same = restored.map_err(|error| self.failed(LogError { kind, ..error }))?;
+            if is_same {
                 bounds.last = lost.entry.position;
+                *last = Some(bounds.last);
                 continue;
             }
-            // Another node may be giving it back.
+            // Another node may have restored it.
             let later = self.log.bounds(bounds.last);
             let later = later.map_err(|error| self.failed(error))?;
             if later.last <= bounds.last {
                 break;
             }
             bounds = later;
-        }
-        if restored > 0 {
-            self.note_restored(restored, began, now);
         }
         Ok(bounds)
     }
@@ -153,33 +170,66 @@ impl Cluster {
         Ok(last.chain.or(chain) == Some(lost.before))
     }
 
-    /// Whether the other nodes have time left to give back what they have.
-    pub(super) fn others_may_restore(&self, number: u64, last: u64, now: Timestamp) -> bool {
-        let mut takeover = lock(&self.takeover);
-        let same = takeover.filter(|known| (known.number, known.last) == (number, last));
+    /// Notes a takeover, or that there is none. Returns its number while the nodes have time left to restore what they have.
+    pub(super) fn note_takeover(&self, bounds: LogBounds, now: Timestamp) -> Option<u64> {
+        let mut noted = lock(&self.takeover);
+        let Some(number) = bounds.takeover else {
+            *noted = None;
+            self.restored.store(0, Ordering::Release);
+            return None;
+        };
+        let known = noted.take().filter(|known| known.number == number);
+        let nodes = || self.listed_nodes();
+        let (nodes, last, since) = known.map_or_else(
+            || (nodes(), bounds.last, now),
+            |known| (known.nodes, known.last, known.since),
+        );
         // The time begins again where the clock was set back.
-        let same = same.filter(|known| known.since <= now);
-        let since = same.map_or(now, |known| known.since);
-        *takeover = Some(Takeover {
+        let is_counting = last == bounds.last && since <= now;
+        let since = if is_counting { since } else { now };
+        *noted = Some(Takeover {
             number,
-            last,
+            nodes,
+            last: bounds.last,
             since,
         });
-        now < since.plus_seconds(TAKEOVER_SECONDS)
+        (now < since.plus_seconds(TAKEOVER_SECONDS)).then_some(number)
     }
 
-    /// Whether each node reported that it has given back what it has.
-    pub(super) fn all_restored(&self, number: u64) -> bool {
-        let reports = self.log.reports().unwrap_or_default();
-        let mut reports = reports.iter().map(|of| Report::parse(&of.report));
-        reports.all(|report| report.takeover == number)
+    /// The nodes that have not reported that they restored what they have after this takeover. One that has halted does not.
+    pub(super) fn nodes_to_restore(&self, number: u64) -> Result<BTreeSet<String>> {
+        let reports = self.log.reports().map_err(|error| self.failed(error))?;
+        let noted = lock(&self.takeover);
+        let nodes = noted.as_ref().map(|takeover| takeover.nodes.clone());
+        drop(noted);
+        let mut missing: BTreeSet<_> = nodes.into_iter().flatten().collect();
+        for reported in reports {
+            let report = Report::parse(&reported.report);
+            if report.takeover == number || report.halted.is_some() {
+                missing.remove(&reported.node);
+            } else {
+                missing.insert(reported.node);
+            }
+        }
+        Ok(missing)
     }
 
-    /// The error of a log that another server took over.
-    pub(super) fn taken_over(&self) -> EngineError {
+    /// Whether nothing is appended after a takeover, as far as this node knows.
+    pub(crate) fn is_taken_over(&self) -> bool {
+        lock(&self.takeover).is_some()
+    }
+
+    /// The error of a log that appends nothing until the nodes, or these, have restored what they have.
+    pub(super) fn taken_over(&self, missing: BTreeSet<String>) -> EngineError {
+        let missing = Vec::from_iter(missing).join(", ");
+        let missing = if missing.is_empty() {
+            "the nodes have"
+        } else {
+            &format!("{missing} reports to have")
+        };
         let message = format!(
-            "another server took it over, which may lack its last entries: until each node has given back what it has, {TAKEOVER_SECONDS} s at \
-             most, nothing is written"
+            "another server took it over, which may lack its last entries: nothing is written until {missing} restored what the log lacks, or for \
+             {TAKEOVER_SECONDS} s after it last got an entry back"
         );
         self.failed(LogError::new(LogErrorKind::Unavailable, message))
     }
@@ -187,16 +237,20 @@ impl Cluster {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU8;
+
     use super::*;
     use crate::log::EntryId;
 
+    /// Each has another chain.
     fn recent(position: u64, bytes: usize) -> Recent {
+        static COUNT: AtomicU8 = AtomicU8::new(0);
         let entry = LogEntry {
             position,
             at: Timestamp::from_ticks(0),
             id: EntryId([0; 16]),
             body: vec![0; bytes],
-            chain: None,
+            chain: Some([COUNT.fetch_add(1, Ordering::Relaxed); 16]),
         };
         Recent::new(Hash::default(), entry)
     }
@@ -224,7 +278,10 @@ mod tests {
             assert_eq!(entries.bytes, expected.len() * (ENTRY_BYTES + 1));
         }
         assert!(entries.get(2).is_none() && entries.get(4).is_none());
-        assert_eq!(entries.get(3).unwrap().entry.position, 3);
+        let third = entries.get(3).unwrap().clone();
+        entries.push(recent(4, 1));
+        entries.push(third);
+        assert_eq!(positions(&entries), [3, 4], "the same entry again");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Verifying that the log is the one that was applied here, and beginning a log.
 
+use std::collections::BTreeSet;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -36,6 +37,7 @@ impl EngineCore {
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         };
         let begins_empty = begins_empty(&first.body, cluster.rules);
+        let begins_empty = begins_empty.map_err(|error| cluster.stops_before(1, &error))?;
         if first.id == own {
             if !fresh && begins_empty {
                 // The store was used alone after it appended the first entry.
@@ -79,25 +81,25 @@ impl EngineCore {
     }
 
     fn verify_now(&self, cluster: &Cluster, _verifying: &MutexGuard<'_, ()>) -> Result<u64> {
+        if let Some(verified) = cluster.verified() {
+            return Ok(verified);
+        }
         // A failure from here on requires another verification.
         let failures = cluster.failures.load(Ordering::Acquire);
         // What was read before the failure is applied by now, or will not be.
         let applied = lock(&cluster.applier).applied;
         let seen = applied.map_or(0, |applied| applied.position);
-        let takeover = cluster.log.takeover();
-        let takeover = takeover.map_err(|error| cluster.failed(error))?;
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
-        let now = self.injected.clock.now();
-        let bounds = cluster.restore(bounds, now)?;
+        let bounds = cluster.restore(bounds, self.injected.clock.now())?;
         cluster.last.store(bounds.last, Ordering::Release);
-        let is_in_time =
-            takeover.filter(|number| cluster.others_may_restore(*number, bounds.last, now));
+        cluster.look_ahead.end_at(bounds.last);
+        let waiting = cluster.note_takeover(bounds, self.injected.clock.now());
         // This comes before the report: a node must not list itself in the log of another fleet.
         match applied {
-            // What this node cannot give back another one may.
-            Some(_) if is_in_time.is_some() && seen > bounds.last => {
-                return Err(cluster.taken_over());
+            // What this node cannot restore another one may.
+            Some(_) if waiting.is_some() && seen > bounds.last => {
+                return Err(cluster.taken_over(BTreeSet::new()));
             }
             Some(applied) => check_same(cluster, &applied, bounds)?,
             None if bounds.first > 1 => {
@@ -110,16 +112,20 @@ impl EngineCore {
             None => {}
         }
         // This comes before anything is appended, because the report shows a node that its clock is wrong.
-        if let Some(number) = takeover {
+        if let Some(number) = bounds.takeover {
             cluster.restored.store(number, Ordering::Release);
         }
         self.report(cluster)?;
-        if let Some(number) = takeover {
-            if is_in_time.is_some() && !cluster.all_restored(number) {
-                return Err(cluster.taken_over());
+        if let Some(number) = bounds.takeover {
+            if waiting.is_some() {
+                let missing = cluster.nodes_to_restore(number)?;
+                if !missing.is_empty() {
+                    return Err(cluster.taken_over(missing));
+                }
             }
             let resumed = cluster.log.resume(number);
             resumed.map_err(|error| cluster.failed(error))?;
+            *lock(&cluster.takeover) = None;
         }
         if applied.is_none() && bounds.last == 0 {
             self.begin_fleet(cluster, true)?;
@@ -173,8 +179,8 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
     } else if applied.position > bounds.last {
         let message = format!(
             "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Remove no \
-             file yet: the nodes that have applied more hold the only copies. Export what each holds; a node without its file then starts from \
-             the log",
+             file yet: the nodes that have applied more hold the only copies. Start them all, then restart this node. If it stops again, export what \
+             each holds; a node without its file then starts from the log",
             bounds.last, applied.position
         );
         cluster.halt(ErrorKind::Corrupted, message)
@@ -184,10 +190,8 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
 }
 
 /// Whether the first entry of a log says that its fleet began with an empty store.
-fn begins_empty(body: &[u8], known: u16) -> bool {
-    let first = EntryReader::new(body, known)
-        .ok()
-        .and_then(|mut reader| reader.next());
+fn begins_empty(body: &[u8], known: u16) -> Result<bool> {
+    let first = EntryReader::new(body, known)?.next();
     let configure = first.and_then(|first| first.ok()?.decode::<Configure>().ok());
-    configure.is_some_and(|configure| configure.founds == Some(true))
+    Ok(configure.is_some_and(|configure| configure.founds == Some(true)))
 }
