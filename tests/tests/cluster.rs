@@ -134,6 +134,9 @@ fn a_fleet_that_begins_with_the_data_of_a_node_takes_others_that_begin_with_its_
     let error = stopped(&empty);
     assert!(error.context().contains("--join"), "{error}");
     one.backup(&copy).unwrap();
+    let checked = Engine::check_file(&copy).unwrap();
+    assert_eq!(checked.position, one.position());
+    assert_eq!(checked.fleet, one.cluster_status().unwrap().unwrap().fleet);
     let two = builder(2, &clock)
         .log(log.clone(), "two")
         .open(&copy)

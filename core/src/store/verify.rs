@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use crate::error::{EngineError, Result, error_chain};
 
+use super::cluster;
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
 use super::telemetry::{history, queue, recent};
+use crate::log::EntryId;
 use crate::store::fleet::{action_batches, audit, events, keys, pending, workspaces};
 use crate::store::meta;
 
@@ -31,6 +33,12 @@ pub struct CheckReport {
     pub keys: u64,
     /// Events.
     pub events: u64,
+    /// Of the file of a node: the fleet, which is the id of the first entry of its log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
+    /// Of the file of a node: the last entry of the log that it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
 }
 
 impl CheckReport {
@@ -96,6 +104,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
     });
     check.table("pending", outbox);
     check.table("holds", holds);
+    let applied = check.table("meta: applied", |read, _| cluster::applied(read));
     CheckReport {
         problems: check.problems,
         workspaces,
@@ -104,6 +113,8 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
         audit_rows,
         keys,
         events,
+        fleet: applied.map(|applied| EntryId(applied.fleet).to_string()),
+        position: applied.map(|applied| applied.position),
     }
 }
 
