@@ -351,7 +351,7 @@ fn log_without_reports_does_not_count_as_restored() {
     assert!(refuses_writes_and_goes_on(&behind));
     let error = refusal(behind.follow(Duration::ZERO));
     assert!(
-        deskfleet::error_chain(&error).contains("until node-2 "),
+        deskfleet::error_chain(&error).contains("(not yet: node-2)"),
         "{error:?}"
     );
     clock.advance_seconds(1);

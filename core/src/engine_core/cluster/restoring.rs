@@ -179,9 +179,8 @@ impl Cluster {
             return None;
         };
         let known = noted.take().filter(|known| known.number == number);
-        let nodes = || self.listed_nodes();
         let (nodes, last, since) = known.map_or_else(
-            || (nodes(), bounds.last, now),
+            || (self.listed_nodes(), bounds.last, now),
             |known| (known.nodes, known.last, known.since),
         );
         // The time begins again where the clock was set back.
@@ -223,13 +222,13 @@ impl Cluster {
     pub(super) fn taken_over(&self, missing: BTreeSet<String>) -> EngineError {
         let missing = Vec::from_iter(missing).join(", ");
         let missing = if missing.is_empty() {
-            "the nodes have"
+            missing
         } else {
-            &format!("{missing} reports to have")
+            format!(" (not yet: {missing})")
         };
         let message = format!(
-            "another server took it over, which may lack its last entries: nothing is written until {missing} restored what the log lacks, or for \
-             {TAKEOVER_SECONDS} s after it last got an entry back"
+            "another server took it over, which may lack its last entries: nothing is written until the nodes have restored what it lacks{missing}, or for \
+             {TAKEOVER_SECONDS} s after the last entry was restored"
         );
         self.failed(LogError::new(LogErrorKind::Unavailable, message))
     }
