@@ -150,7 +150,9 @@ fn entries_that_a_takeover_lost_are_restored_before_anything_is_appended() {
     let restored = raised.iter().find(|of| of.code == "LogRestored");
     let restored = restored.unwrap_or_else(|| unreachable!("{raised:?}"));
     assert!(
-        restored.text.contains("up to entry 11"),
+        restored
+            .text
+            .contains("7 entries that it had applied, up to 11"),
         "{}",
         restored.text
     );
@@ -357,6 +359,16 @@ fn log_without_reports_does_not_count_as_restored() {
     clock.advance_seconds(1);
     assert!(follows(&ahead) && follows(&behind));
     assert!(behind.workspace("ws-2").unwrap().is_some());
+}
+
+#[test]
+fn node_that_is_forgotten_is_not_waited_for() {
+    let clock = ManualClock::new(start());
+    let (_log, nodes) = taken_over(&clock);
+    assert!(refuses_writes_and_goes_on(&nodes[0]) && refuses_writes_and_goes_on(&nodes[1]));
+    nodes[0].forget_node("node-3").unwrap();
+    assert!(follows(&nodes[0]));
+    go_on(&nodes[..2]);
 }
 
 /// A log that says of no takeover, and has others in the place of what it lost.

@@ -123,6 +123,10 @@ impl EngineCore {
                 let text = format!("this node applies nothing more: {error}; writes are refused");
                 found("Halted", &text, error);
             }
+            if let Some(text) = cluster.awaited() {
+                let error = EngineError::new(ErrorKind::StorageUnavailable, text.clone());
+                found("LogTakenOver", &text, error);
+            }
             if let Err(error) = cluster.check_clock() {
                 found("WrongClock", &format!("{error}; writes are refused"), error);
             }

@@ -63,7 +63,17 @@ fn finalize(peer: NodeArgs) -> Result<(), Failure> {
     let client = Client::new(peer.url, &peer.files)?;
     client.post_json(&format!("{PATH}/finalize"), &serde_json::json!({}))?;
     let (_, fleet) = client.fleet()?;
-    say!("The nodes write by rules {}.", fleet.status.rules);
+    let rules = fleet.status.rules;
+    let newer = fleet.status.nodes.iter().find(|node| node.rules > rules);
+    if let Some(newer) = newer {
+        return Err(Failure(format!(
+            "{} knows no newer rules than {rules}, so nothing was changed: upgrade it, or name a node that knows rules {}, such as {}",
+            client.url(),
+            newer.rules,
+            visible(&newer.node)
+        )));
+    }
+    say!("The nodes write by rules {rules}.");
     Ok(())
 }
 

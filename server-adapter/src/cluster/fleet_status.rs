@@ -115,6 +115,7 @@ fn found(status: &ClusterStatus) -> Vec<Problem> {
     let mut all: Vec<_> = nodes
         .filter_map(|node| problem_of(node, &status.node, now))
         .collect();
+    all.extend(none_goes_on(&status.nodes));
     all.extend(apart(&status.nodes));
     all.extend(mixed_rules(status));
     all
@@ -165,6 +166,24 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Pr
         format!("{name} said nothing for {silent} s: {advice}")
     };
     Some(problem("NodesSilent", text))
+}
+
+/// What is left to do when no node applies the log any more because it lost entries.
+fn none_goes_on(nodes: &[NodeStatus]) -> Option<Problem> {
+    let highest = nodes.iter().max_by_key(|node| node.position)?;
+    nodes
+        .iter()
+        .all(|node| node.halted.is_some())
+        .then(|| Problem {
+            code: "NodesHalted",
+            nodes: vec![highest.node.clone()],
+            text: format!(
+                "No node goes on. {} has the highest position, {}: nothing that it applied is lost if it begins a new log. Stop all nodes, run \
+                 `deskfleet cluster leave` on a copy of its file, and start it first, with another ?fleet=NAME in the URL of the log; the others then \
+                 join it without a file.",
+                highest.node, highest.position
+            ),
+        })
 }
 
 /// Nodes at one position that applied different entries. A halted one is named already, with what to do.

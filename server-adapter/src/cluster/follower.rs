@@ -37,10 +37,75 @@ pub(crate) fn start(engine: Engine, metrics: Metrics) -> io::Result<Background> 
     })
 }
 
+/// How this node follows the log, as the last line about it says.
+#[derive(PartialEq, Eq)]
+enum Progress {
+    Follows,
+    Lost,
+    TakenOver,
+    Behind,
+    Halted,
+}
+
+fn say(line: &str) {
+    LogQueue::stderr().line(&format!("deskfleet: {line}"));
+}
+
+impl Progress {
+    /// The log could be followed up to `position`.
+    fn log_success(&mut self, engine: &Engine, position: u64) {
+        match self {
+            Self::Follows | Self::Halted => return,
+            Self::Lost | Self::TakenOver => say(&format!(
+                "the log of the fleet is there again; this node goes on after entry {position}"
+            )),
+            Self::Behind => say(&format!(
+                "this node applies the log of the fleet again, up to entry {position} now"
+            )),
+        }
+        if *self == Self::TakenOver
+            && let Some(restored) = restored(engine)
+        {
+            say(&restored);
+        }
+        *self = Self::Follows;
+    }
+
+    /// It could not be followed.
+    fn log_failure(&mut self, engine: &Engine, reason: &str, is_of_log: bool) {
+        let now = if !is_of_log {
+            Self::Behind
+        } else if *self == Self::TakenOver || engine.log_is_taken_over() {
+            Self::TakenOver
+        } else {
+            Self::Lost
+        };
+        if *self == now {
+            return;
+        }
+        let what = if is_of_log {
+            "the log of the fleet is lost, writes are refused until it is back"
+        } else {
+            "this node cannot apply the log of the fleet, and falls behind"
+        };
+        say(&format!("{what}: {reason}"));
+        *self = now;
+    }
+
+    /// It cannot be followed until an operator acts.
+    fn log_halt(&mut self, reason: &str) {
+        if *self != Self::Halted {
+            say(&format!(
+                "THIS NODE APPLIES NOTHING MORE and refuses writes; it serves what it has: {reason}"
+            ));
+        }
+        *self = Self::Halted;
+    }
+}
+
 fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
-    let say = |line: &str| LogQueue::stderr().line(line);
     let mut pause = PAUSES.0;
-    let (mut is_lost, mut is_behind, mut has_halted) = (false, false, false);
+    let mut progress = Progress::Follows;
     let mut asked_at: Option<Instant> = None;
     // The first call does not wait: until it returns the server is not ready.
     let mut patience = Duration::ZERO;
@@ -51,17 +116,8 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
             Ok(Ok(_)) => {
                 let position = engine.position().unwrap_or_default();
                 metrics.followed(position, engine.log_last().unwrap_or_default());
-                if is_lost {
-                    say(&format!(
-                        "deskfleet: the log of the fleet is there again; this node goes on after entry {position}"
-                    ));
-                }
-                if is_behind {
-                    say(&format!(
-                        "deskfleet: this node applies the log of the fleet again, up to entry {position} now"
-                    ));
-                }
-                (pause, is_lost, is_behind, patience) = (PAUSES.0, false, false, PATIENCE);
+                progress.log_success(engine, position);
+                (pause, patience) = (PAUSES.0, PATIENCE);
                 if asked_at.is_none_or(|at| at.elapsed() > OTHERS_EVERY) {
                     asked_at = Some(Instant::now());
                     // Without any report the log could not be asked, and nothing is known to be over.
@@ -83,32 +139,22 @@ fn follow(engine: &Engine, metrics: &Metrics, is_stopping: &dyn Fn() -> bool) {
         metrics.follow_failed(is_of_log);
         if engine.halted().is_some() {
             metrics.node_halted();
-            if !has_halted {
-                say(&format!(
-                    "deskfleet: THIS NODE APPLIES NOTHING MORE and refuses writes; it serves what it has: {reason}"
-                ));
-            }
-            has_halted = true;
+            progress.log_halt(&reason);
             // Each round reports the reason to the other nodes.
             park_timeout(PAUSES.1);
             continue;
         }
-        if !is_of_log {
-            if !is_behind {
-                say(&format!(
-                    "deskfleet: this node cannot apply the log of the fleet, and falls behind: {reason}"
-                ));
-            }
-            is_behind = true;
-        } else if !is_lost {
-            say(&format!(
-                "deskfleet: the log of the fleet is lost, writes are refused until it is back: {reason}"
-            ));
-            is_lost = true;
-        }
+        progress.log_failure(engine, &reason, is_of_log);
         park_timeout(pause);
         pause = (pause * 2).min(PAUSES.1);
     }
+}
+
+/// What this node restored of the log.
+fn restored(engine: &Engine) -> Option<String> {
+    let mut conditions = engine.conditions().into_iter();
+    let restored = conditions.find(|condition| condition.code == "LogRestored");
+    restored.map(|condition| condition.text)
 }
 
 /// Whether the log is what failed, and not what this node does with its entries.

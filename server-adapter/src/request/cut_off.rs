@@ -20,6 +20,10 @@ const SILENT: Refused = (
     Code::StorageUnavailable,
     "The log of the fleet has not responded for more than a second, so nothing was written; try again, here or on another node.",
 );
+const TAKEN_OVER: Refused = (
+    Code::StorageUnavailable,
+    "Another server of the log of the fleet took over, and nothing is written until the nodes have restored what it may lack, seconds from now; try again.",
+);
 const TOO_OLD: Refused = (
     Code::StorageUnavailable,
     "What this node has is older than `cluster.reads_max_age`, because it does not follow the log of the fleet, and keys may be revoked; ask another node.",
@@ -33,8 +37,10 @@ pub(crate) fn refused<B>(
 ) -> Option<Refused> {
     let shared = context.shared;
     let standing = shared.metrics.standing()?;
-    if standing.refuses_writes() && own.is_none() && is_write(shared, request) {
-        return Some(SILENT);
+    let is_taken_over = shared.engine.log_is_taken_over();
+    let refuses_writes = is_taken_over || standing.refuses_writes();
+    if refuses_writes && own.is_none() && is_write(shared, request) {
+        return Some(if is_taken_over { TAKEN_OVER } else { SILENT });
     }
     let age_max = context.options.reads_max_age;
     let is_too_old = !age_max.is_zero() && standing.lag > age_max;

@@ -33,7 +33,7 @@ mod node {
     const STAYS: &str =
         "The log of the fleet cannot be reached, so the node stays on the list; try again.";
     /// The message about nodes that have not been upgraded.
-    const NOT_UPGRADED: &str = "Not all nodes on the list know the rules of this one: upgrade them, or take off the list what is gone for good; GET /operator/cluster says which.";
+    const NOT_UPGRADED: &str = "Not all nodes on the list know the rules of this one: upgrade them, or take off the list what is gone for good; `deskfleet cluster status` says which.";
     /// The message about an upgrade that could not be ended.
     const NOT_FINALIZED: &str = "The fleet writes by the rules of before; try again.";
 

@@ -255,8 +255,8 @@ impl Cluster {
         let message = format!(
             "what the log has up to entry {position} is not what this node applied: the log lost entries that it had acknowledged, or \
              is another one. Remove no file yet: the nodes that have applied more \
-             hold the only copies. Start them all, then restart this node. If it stops again, export what each holds; a node without its file then \
-             starts from the log"
+             hold the only copies. Start them all, then restart this node. If no node goes on, the one with the highest position begins a new log; \
+             otherwise export what this one has, and start it without its file"
         );
         self.halt(ErrorKind::Corrupted, message)
     }

@@ -1,5 +1,7 @@
 //! Problems that a node notices when it reports, for the operator.
 
+use std::collections::BTreeSet;
+
 use crate::locks::lock;
 use crate::log::{LogError, NodeReport};
 use crate::model::{Condition, Severity};
@@ -25,7 +27,7 @@ pub(super) struct Noticed {
     /// Why the last report failed, if it did.
     unreported: Option<String>,
     /// The nodes of the list.
-    nodes: Vec<String>,
+    nodes: BTreeSet<String>,
     /// When it last restored entries of the log, and up to which.
     restored: Option<(Timestamp, String)>,
 }
@@ -67,16 +69,16 @@ impl Cluster {
     }
 
     /// Records that this node restored entries of the log, of which `last` was the last.
-    pub(super) fn note_restored(&self, last: u64, now: Timestamp) {
+    pub(super) fn note_restored(&self, count: usize, last: u64, now: Timestamp) {
         let message = format!(
-            "the log had lost its end, and this node restored what it had applied, up to entry {last}. Set the log up such that a server that takes over \
-             has everything"
+            "the log had lost its end, and this node restored {count} entries that it had applied, up to {last}. Set the log up such that a server that takes \
+             over has everything"
         );
         lock(&self.noticed).restored = Some((now, message));
     }
 
     /// The nodes of the list, as it was read last.
-    pub(super) fn listed_nodes(&self) -> Vec<String> {
+    pub(super) fn listed_nodes(&self) -> BTreeSet<String> {
         lock(&self.noticed).nodes.clone()
     }
 

@@ -212,7 +212,9 @@ impl EngineCore {
             return Ok(());
         };
         let forgotten = cluster.log.forget(node);
-        forgotten.map_err(|error| cluster.failed(error))
+        forgotten.map_err(|error| cluster.failed(error))?;
+        cluster.await_no_more(node);
+        Ok(())
     }
 }
 

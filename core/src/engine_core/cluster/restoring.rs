@@ -109,7 +109,9 @@ impl RecentEntries {
 pub(super) struct Takeover {
     number: u64,
     /// The nodes that were on the list before it.
-    nodes: Vec<String>,
+    nodes: BTreeSet<String>,
+    /// Those that have not reported that they restored what they have.
+    missing: BTreeSet<String>,
     /// The end of the log, which moves as entries are restored, and since when it has not moved.
     last: u64,
     since: Timestamp,
@@ -118,16 +120,16 @@ pub(super) struct Takeover {
 impl Cluster {
     /// Appends what the log has lost of the entries that this node has. Returns what the log holds then.
     pub(super) fn restore(&self, bounds: LogBounds, now: Timestamp) -> Result<LogBounds> {
-        let mut last = None;
-        let restored = self.restore_after(bounds, &mut last);
-        if let Some(last) = last {
-            self.note_restored(last, now);
+        let mut restored = Vec::new();
+        let bounds = self.restore_after(bounds, &mut restored);
+        if let Some(last) = restored.last() {
+            self.note_restored(restored.len(), *last, now);
         }
-        restored
+        bounds
     }
 
-    /// Sets `last` to the position of the last entry that was restored.
-    fn restore_after(&self, mut bounds: LogBounds, last: &mut Option<u64>) -> Result<LogBounds> {
+    /// Adds the positions of the entries to `done` that it restores.
+    fn restore_after(&self, mut bounds: LogBounds, done: &mut Vec<u64>) -> Result<LogBounds> {
         let recent = |position| lock(&self.recent).get(position).cloned();
         let mut is_same = false;
         while let Some(lost) = recent(bounds.last + 1) {
@@ -140,7 +142,7 @@ impl Cluster {
             is_same = restored.map_err(|error| self.failed(LogError { kind, ..error }))?;
             if is_same {
                 bounds.last = lost.entry.position;
-                *last = Some(bounds.last);
+                done.push(bounds.last);
                 continue;
             }
             // Another node may have restored it.
@@ -179,38 +181,48 @@ impl Cluster {
             return None;
         };
         let known = noted.take().filter(|known| known.number == number);
-        let (nodes, last, since) = known.map_or_else(
-            || (self.listed_nodes(), bounds.last, now),
-            |known| (known.nodes, known.last, known.since),
-        );
-        // The time begins again where the clock was set back.
-        let is_counting = last == bounds.last && since <= now;
-        let since = if is_counting { since } else { now };
-        *noted = Some(Takeover {
+        let known = known.unwrap_or_else(|| Takeover {
             number,
-            nodes,
+            nodes: self.listed_nodes(),
+            missing: BTreeSet::new(),
+            last: bounds.last,
+            since: now,
+        });
+        // The time begins again where the clock was set back.
+        let is_counting = known.last == bounds.last && known.since <= now;
+        let since = if is_counting { known.since } else { now };
+        *noted = Some(Takeover {
             last: bounds.last,
             since,
+            ..known
         });
         (now < since.plus_seconds(TAKEOVER_SECONDS)).then_some(number)
     }
 
-    /// The nodes that have not reported that they restored what they have after this takeover. One that has halted does not.
-    pub(super) fn nodes_to_restore(&self, number: u64) -> Result<BTreeSet<String>> {
+    /// Whether each node has reported that it restored what it has after this takeover. One that has halted does not.
+    pub(super) fn have_all_restored(&self, number: u64) -> Result<bool> {
         let reports = self.log.reports().map_err(|error| self.failed(error))?;
-        let noted = lock(&self.takeover);
-        let nodes = noted.as_ref().map(|takeover| takeover.nodes.clone());
-        drop(noted);
-        let mut missing: BTreeSet<_> = nodes.into_iter().flatten().collect();
+        let mut noted = lock(&self.takeover);
+        let Some(takeover) = noted.as_mut() else {
+            return Ok(false);
+        };
+        takeover.missing = takeover.nodes.clone();
         for reported in reports {
             let report = Report::parse(&reported.report);
             if report.takeover == number || report.halted.is_some() {
-                missing.remove(&reported.node);
+                takeover.missing.remove(&reported.node);
             } else {
-                missing.insert(reported.node);
+                takeover.missing.insert(reported.node);
             }
         }
-        Ok(missing)
+        Ok(takeover.missing.is_empty())
+    }
+
+    /// Waits for a node no longer that is off the list.
+    pub(super) fn await_no_more(&self, node: &str) {
+        if let Some(takeover) = lock(&self.takeover).as_mut() {
+            takeover.nodes.remove(node);
+        }
     }
 
     /// Whether nothing is appended after a takeover, as far as this node knows.
@@ -218,18 +230,24 @@ impl Cluster {
         lock(&self.takeover).is_some()
     }
 
-    /// The error of a log that appends nothing until the nodes, or these, have restored what they have.
-    pub(super) fn taken_over(&self, missing: BTreeSet<String>) -> EngineError {
+    /// Why nothing is appended after a takeover, for the operator.
+    pub(in crate::engine_core) fn awaited(&self) -> Option<String> {
+        let missing = lock(&self.takeover).as_ref()?.missing.clone();
         let missing = Vec::from_iter(missing).join(", ");
         let missing = if missing.is_empty() {
             missing
         } else {
             format!(" (not yet: {missing})")
         };
-        let message = format!(
-            "another server took it over, which may lack its last entries: nothing is written until the nodes have restored what it lacks{missing}, or for \
-             {TAKEOVER_SECONDS} s after the last entry was restored"
-        );
+        Some(format!(
+            "another server took over the log, and may lack its last entries: writes are refused until the nodes have restored those{missing}, or for \
+             {TAKEOVER_SECONDS} s after the last one was restored"
+        ))
+    }
+
+    /// The error of a log that another server took over.
+    pub(super) fn taken_over(&self) -> EngineError {
+        let message = self.awaited().unwrap_or_default();
         self.failed(LogError::new(LogErrorKind::Unavailable, message))
     }
 }

@@ -1,6 +1,5 @@
 //! Verifying that the log is the one that was applied here, and beginning a log.
 
-use std::collections::BTreeSet;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -99,7 +98,7 @@ impl EngineCore {
         match applied {
             // What this node cannot restore another one may.
             Some(_) if waiting.is_some() && seen > bounds.last => {
-                return Err(cluster.taken_over(BTreeSet::new()));
+                return Err(cluster.taken_over());
             }
             Some(applied) => check_same(cluster, &applied, bounds)?,
             None if bounds.first > 1 => {
@@ -117,11 +116,8 @@ impl EngineCore {
         }
         self.report(cluster)?;
         if let Some(number) = bounds.takeover {
-            if waiting.is_some() {
-                let missing = cluster.nodes_to_restore(number)?;
-                if !missing.is_empty() {
-                    return Err(cluster.taken_over(missing));
-                }
+            if waiting.is_some() && !cluster.have_all_restored(number)? {
+                return Err(cluster.taken_over());
             }
             let resumed = cluster.log.resume(number);
             resumed.map_err(|error| cluster.failed(error))?;
@@ -179,8 +175,8 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
     } else if applied.position > bounds.last {
         let message = format!(
             "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Remove no \
-             file yet: the nodes that have applied more hold the only copies. Start them all, then restart this node. If it stops again, export what \
-             each holds; a node without its file then starts from the log",
+             file yet: the nodes that have applied more hold the only copies. Start them all, then restart this node. If no node goes on, the one with the \
+             highest position begins a new log; otherwise export what this one has, and start it without its file",
             bounds.last, applied.position
         );
         cluster.halt(ErrorKind::Corrupted, message)
