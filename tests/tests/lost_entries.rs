@@ -243,7 +243,10 @@ fn entries_that_no_running_node_has_are_lost_and_no_file_is_to_be_removed() {
     log.take_over_after(2);
     let two = open().unwrap();
     assert!(refuses_writes_and_goes_on(&two));
-    clock.advance_seconds(TAKEOVER_SECONDS);
+    for _ in 0..TAKEOVER_SECONDS {
+        assert!(!follows(&two));
+        clock.advance_seconds(1);
+    }
     let error = stopped(&two);
     assert_eq!(error.kind(), ErrorKind::Corrupted);
     assert!(error.context().contains("Remove no file"), "{error}");
@@ -358,6 +361,30 @@ fn log_without_reports_does_not_count_as_restored() {
     );
     clock.advance_seconds(1);
     assert!(follows(&ahead) && follows(&behind));
+    assert!(behind.workspace("ws-2").unwrap().is_some());
+}
+
+/// Others could not restore anything either in that time.
+#[test]
+fn time_without_the_log_does_not_count() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let way = FaultyLog::new(log.clone());
+    let behind = builder(1, &clock).log(way.clone(), "behind");
+    let [behind, ahead] = [behind.open_in_memory().unwrap(), node(2, &clock, &log)];
+    ahead.put_workspace(workspace("ws-1")).unwrap();
+    follow(&behind);
+    let last = log.bounds(0).unwrap().last;
+    ahead.put_workspace(workspace("ws-2")).unwrap();
+    log.take_over_after(last);
+    assert!(refuses_writes_and_goes_on(&behind) && behind.log_is_taken_over());
+    way.partition(true);
+    clock.advance_seconds(60);
+    assert!(!follows(&behind) && !behind.log_is_taken_over());
+    way.partition(false);
+    assert!(refuses_writes_and_goes_on(&behind) && behind.log_is_taken_over());
+    assert!(follows(&ahead) || follows(&ahead));
+    assert!(follows(&behind) && !behind.log_is_taken_over());
     assert!(behind.workspace("ws-2").unwrap().is_some());
 }
 

@@ -107,3 +107,35 @@ fn fleet_that_a_newer_version_begins_writes_by_its_rules() {
     let older = program(2, &clock, &log, OLDER).open_in_memory().unwrap();
     assert_eq!(stopped(&older).kind(), ErrorKind::NewerFormat);
 }
+
+#[test]
+fn older_program_on_the_file_of_a_newer_one_writes_nothing() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.redb");
+    let newer = program(1, &clock, &log, NEWER).open(&path).unwrap();
+    newer.put_workspace(workspace("ws-1")).unwrap();
+    newer.close().unwrap();
+    let before = written(&log);
+    let older = program(2, &clock, &log, OLDER).open(&path).unwrap();
+    refusal(older.put_workspace(workspace("ws-2")));
+    assert_eq!(stopped(&older).kind(), ErrorKind::NewerFormat);
+    assert!(older.workspace("ws-1").unwrap().is_some());
+    assert_eq!(written(&log), before);
+}
+
+/// It has applied nothing yet, and so does not know by which rules the fleet writes.
+#[test]
+fn first_write_of_a_newer_program_is_by_the_rules_of_the_fleet() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let older = program(1, &clock, &log, OLDER).open_in_memory().unwrap();
+    older.put_workspace(workspace("ws-1")).unwrap();
+    let newer = program(2, &clock, &log, NEWER).open_in_memory().unwrap();
+    newer.put_workspace(workspace("ws-2")).unwrap();
+    let other = program(3, &clock, &log, NEWER).open_in_memory().unwrap();
+    other.configure_fleet().unwrap();
+    assert_eq!(written(&log), [OLDER; 4]);
+    follow(&older);
+}

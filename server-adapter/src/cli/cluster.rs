@@ -61,11 +61,12 @@ fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
 /// `cluster finalize`.
 fn finalize(peer: NodeArgs) -> Result<(), Failure> {
     let client = Client::new(peer.url, &peer.files)?;
+    let before = client.fleet()?.1.status.rules;
     client.post_json(&format!("{PATH}/finalize"), &serde_json::json!({}))?;
     let (_, fleet) = client.fleet()?;
     let rules = fleet.status.rules;
     let newer = fleet.status.nodes.iter().find(|node| node.rules > rules);
-    if let Some(newer) = newer {
+    if let Some(newer) = newer.filter(|_| rules == before) {
         return Err(Failure(format!(
             "{} knows no newer rules than {rules}, so nothing was changed: upgrade it, or name a node that knows rules {}, such as {}",
             client.url(),

@@ -168,12 +168,13 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Pr
     Some(problem("NodesSilent", text))
 }
 
-/// What is left to do when no node applies the log any more because it lost entries.
+/// What to do when no node applies the log any more because it lost entries.
 fn none_goes_on(nodes: &[NodeStatus]) -> Option<Problem> {
     let highest = nodes.iter().max_by_key(|node| node.position)?;
-    nodes
-        .iter()
-        .all(|node| node.halted.is_some())
+    let has_lost = |halted: &String| halted.contains("the log lost entries");
+    let mut halted = nodes.iter().map(|node| node.halted.as_ref());
+    halted
+        .all(|halted| halted.is_some_and(has_lost))
         .then(|| Problem {
             code: "NodesHalted",
             nodes: vec![highest.node.clone()],

@@ -35,7 +35,7 @@ mod node {
     /// The message about nodes that have not been upgraded.
     const NOT_UPGRADED: &str = "Not all nodes on the list know the rules of this one: upgrade them, or take off the list what is gone for good; `deskfleet cluster status` says which.";
     /// The message about an upgrade that could not be ended.
-    const NOT_FINALIZED: &str = "The fleet writes by the rules of before; try again.";
+    const NOT_FINALIZED: &str = "The rules may not have been raised: `deskfleet cluster status` says by which the nodes write; try again.";
 
     /// The fleet as this node sees it.
     pub(crate) async fn status(shared: &ServerState) -> Result<FleetStatus, Refused> {

@@ -159,11 +159,11 @@ impl World {
         self.now = self.now.plus_seconds(10);
         self.set_clocks();
         // Nodes that met a takeover wait for the others, or for some time.
-        for _ in 0..2 {
+        for _ in 0..=TAKEOVER_SECONDS / 2 {
             for engine in self.nodes.iter().filter_map(|node| node.engine.as_ref()) {
                 let _ = engine.follow(Duration::ZERO);
             }
-            self.now = self.now.plus_seconds(TAKEOVER_SECONDS);
+            self.now = self.now.plus_seconds(2);
             self.set_clocks();
         }
         Ok(())

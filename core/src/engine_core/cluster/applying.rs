@@ -120,6 +120,14 @@ impl EngineCore {
         Ok(())
     }
 
+    /// Applies the first entry, which says by which rules the fleet writes.
+    pub(super) fn apply_first(&self, cluster: &Cluster) -> Result<()> {
+        if cluster.position() > 0 {
+            return Ok(());
+        }
+        self.apply_through(cluster, 1)
+    }
+
     /// Applies entries that are in memory already, up to the first gap: entries of other nodes may be between them.
     pub(super) fn apply_known(
         &self,
@@ -209,8 +217,8 @@ impl EngineCore {
         };
         let class = first_class(run.iter().map(|ready| ready.class));
         let (before, config) = (applier.applied, &applier.config);
-        let rules = run.iter().map(|ready| ready.rules).max();
-        let raised = rules.filter(|rules| *rules > cluster.fleet_rules() || before.is_none());
+        let known = before.map_or(0, |_| cluster.fleet_rules());
+        let rules = run.iter().map(|ready| ready.rules).fold(known, u16::max);
         let written = self.store.write(class, |tables| {
             // If the file was opened again, lazy commits are lost.
             if stored::applied(tables)? != before {
@@ -236,7 +244,7 @@ impl EngineCore {
                 recent.push(Recent::new(ready.applied.before, ready.entry));
             }
             stored::set_applied(tables, &last)?;
-            if let Some(rules) = raised {
+            if stored::rules(tables)? != Some(rules) {
                 stored::set_rules(tables, rules)?;
             }
             Ok((outcomes, recent))
@@ -250,9 +258,7 @@ impl EngineCore {
             }
         };
         applier.applied = Some(last);
-        if let Some(rules) = raised {
-            cluster.fleet_rules.store(rules, Ordering::Release);
-        }
+        cluster.fleet_rules.store(rules, Ordering::Release);
         let mut kept = lock(&cluster.recent);
         for recent in recent {
             kept.push(recent);

@@ -26,7 +26,7 @@ use crate::log::{Appended, CanShare, EntryId, Log, LogError, LogErrorKind};
 use crate::model::{Condition, Severity, WriteClass};
 use crate::mutation::Outcome;
 use crate::mutation::configure::{Configure, shared_settings, take_over};
-use crate::mutation::logged::entry::EntryWriter;
+use crate::mutation::logged::entry::{EntryWriter, FIRST_RULES};
 use crate::mutation::logged::{Logged as _, Tag};
 use crate::store::codec::Encoder;
 use crate::store::{Store, cluster as stored};
@@ -120,12 +120,14 @@ impl Cluster {
         }
         bound_records(&mut config.limits, shared.log.body_max());
         let position = applied.map_or(0, |applied| applied.position);
+        let first_rules = applied.map_or(shared.rules, |_| FIRST_RULES);
+        let fleet_rules = stored::rules(&snapshot)?.unwrap_or(first_rules);
         Ok(Self {
             _can_share: shared.can_share,
             log: shared.log,
             node: shared.node,
             rules: shared.rules,
-            fleet_rules: AtomicU16::new(stored::rules(&snapshot)?.unwrap_or(shared.rules)),
+            fleet_rules: AtomicU16::new(fleet_rules),
             process: format!("{:016x}", u64::from_le_bytes(process)),
             applier: Mutex::new(Applier::new(applied, config.clone())),
             applied: AtomicU64::new(position),
@@ -139,7 +141,7 @@ impl Cluster {
             verified: AtomicU64::new(0),
             verifying: Mutex::default(),
             own: Mutex::default(),
-            halted: Mutex::default(),
+            halted: Mutex::new((fleet_rules > shared.rules).then(|| too_old(fleet_rules))),
             has_other_log: AtomicBool::default(),
             waiters: PositionWaiters::default(),
             reported_at: Mutex::default(),
@@ -313,6 +315,13 @@ impl Cluster {
     }
 }
 
+/// The error of a program that does not know the rules by which the fleet writes.
+fn too_old(rules: u16) -> EngineError {
+    let message =
+        format!("the fleet writes by rules {rules}, of a newer deskfleet; update this node");
+    EngineError::new(ErrorKind::NewerFormat, message)
+}
+
 /// Bounds the bodies of records so that one fits an entry together with the records before it in its block.
 fn bound_records(limits: &mut Limits, body_max: usize) {
     let most = body_max.saturating_sub(BLOCK_BYTES_MAX + LOG_OVERHEAD_BYTES);
@@ -377,6 +386,7 @@ impl EngineCore {
         };
         cluster.check_running()?;
         self.verify(cluster)?;
+        self.apply_first(cluster)?;
         self.configure(cluster, cluster.own_settings.clone(), cluster.fleet_rules())
     }
 

@@ -18,6 +18,8 @@ use crate::timestamp::Timestamp;
 use super::Cluster;
 use super::report::Report;
 
+/// Seconds between two looks at the log of a node that waits: pauses of two seconds, and what the calls take.
+const SEEN_SECONDS: i64 = 5;
 /// What an entry takes in memory beside its body.
 const ENTRY_BYTES: usize = size_of::<Recent>();
 
@@ -115,6 +117,9 @@ pub(super) struct Takeover {
     /// The end of the log, which moves as entries are restored, and since when it has not moved.
     last: u64,
     since: Timestamp,
+    /// When the log said so last, and whether it has responded since.
+    seen: Timestamp,
+    is_seen: bool,
 }
 
 impl Cluster {
@@ -187,13 +192,18 @@ impl Cluster {
             missing: BTreeSet::new(),
             last: bounds.last,
             since: now,
+            seen: now,
+            is_seen: true,
         });
-        // The time begins again where the clock was set back.
-        let is_counting = known.last == bounds.last && known.since <= now;
+        // The time begins again where this node, and perhaps others, could not use the log, and where a clock was set.
+        let is_near = known.seen <= now && now <= known.seen.plus_seconds(SEEN_SECONDS);
+        let is_counting = known.last == bounds.last && is_near;
         let since = if is_counting { known.since } else { now };
         *noted = Some(Takeover {
             last: bounds.last,
             since,
+            seen: now,
+            is_seen: true,
             ..known
         });
         (now < since.plus_seconds(TAKEOVER_SECONDS)).then_some(number)
@@ -227,12 +237,27 @@ impl Cluster {
 
     /// Whether nothing is appended after a takeover, as far as this node knows.
     pub(crate) fn is_taken_over(&self) -> bool {
-        lock(&self.takeover).is_some()
+        self.awaited_nodes().is_some()
+    }
+
+    /// The nodes that are waited for, if the log has been taken over, as it said when it was asked last.
+    fn awaited_nodes(&self) -> Option<BTreeSet<String>> {
+        let is_running = self.halted().is_none();
+        let takeover = lock(&self.takeover);
+        let takeover = takeover.as_ref().filter(|of| is_running && of.is_seen)?;
+        Some(takeover.missing.clone())
+    }
+
+    /// The log does not respond.
+    pub(super) fn lose_sight_of_takeover(&self) {
+        if let Some(takeover) = lock(&self.takeover).as_mut() {
+            takeover.is_seen = false;
+        }
     }
 
     /// Why nothing is appended after a takeover, for the operator.
     pub(in crate::engine_core) fn awaited(&self) -> Option<String> {
-        let missing = lock(&self.takeover).as_ref()?.missing.clone();
+        let missing = self.awaited_nodes()?;
         let missing = Vec::from_iter(missing).join(", ");
         let missing = if missing.is_empty() {
             missing

@@ -35,6 +35,9 @@ impl EngineCore {
             let message = "the log has no first entry, though it acknowledged one";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, message));
         };
+        if first.id != own && !fresh {
+            return Err(cluster.foreign());
+        }
         let begins_empty = begins_empty(&first.body, cluster.rules);
         let begins_empty = begins_empty.map_err(|error| cluster.stops_before(1, &error))?;
         if first.id == own {
@@ -42,15 +45,10 @@ impl EngineCore {
                 // The store was used alone after it appended the first entry.
                 return Err(cluster.foreign());
             }
-        } else {
-            if !fresh {
-                return Err(cluster.foreign());
-            }
-            if !begins_empty {
-                let message = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
-                            address of another node";
-                return Err(cluster.halt(ErrorKind::StorageUnavailable, message));
-            }
+        } else if !begins_empty {
+            let message = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
+                        address of another node";
+            return Err(cluster.halt(ErrorKind::StorageUnavailable, message));
         }
         Ok(())
     }
@@ -89,7 +87,10 @@ impl EngineCore {
         let applied = lock(&cluster.applier).applied;
         let seen = applied.map_or(0, |applied| applied.position);
         let bounds = cluster.log.bounds(seen);
-        let bounds = bounds.map_err(|error| cluster.failed(error))?;
+        let bounds = bounds.map_err(|error| {
+            cluster.lose_sight_of_takeover();
+            cluster.failed(error)
+        })?;
         let bounds = cluster.restore(bounds, self.injected.clock.now())?;
         cluster.last.store(bounds.last, Ordering::Release);
         cluster.look_ahead.end_at(bounds.last);

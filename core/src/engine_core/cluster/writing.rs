@@ -49,6 +49,7 @@ impl EngineCore {
         // Before the first write of a fleet this appends the first entry.
         let verified = self.verify_at_once(cluster).map_err(refused)?;
         cluster.check_clock()?;
+        self.apply_first(cluster).map_err(refused)?;
         let mut outcomes = Vec::with_capacity(writes.len());
         let entries = in_entries(writes, cluster.fleet_rules())?;
         let new_ids = (0..entries.len()).map(|_| self.new_entry_id());

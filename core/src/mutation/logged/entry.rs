@@ -12,6 +12,9 @@ const VERSION: u8 = 1;
 /// applied; one of newer rules is not.
 pub(crate) const RULES: u16 = 4;
 
+/// The rules of a node whose file does not store any: it is of a version before they were stored.
+pub(crate) const FIRST_RULES: u16 = 4;
+
 /// Makes the body of an entry.
 #[derive(Debug)]
 pub(crate) struct EntryWriter {
