@@ -1,5 +1,6 @@
 //! A log that loses what it acknowledged.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use deskfleet::cluster::{Log as _, MemoryLog};
@@ -79,6 +80,14 @@ fn a_node_that_applied_lost_entries_applies_none_of_those_in_their_place() {
         assert!(error.context().contains("lost entries"), "{error}");
         assert_eq!(two.position(), Some(3), "{case}");
         follow(&one);
+    }
+}
+
+/// Writes a workspace of each of these numbers.
+fn put(engine: &Engine, numbers: Range<u32>) {
+    for number in numbers {
+        let id = format!("ws-{number}");
+        engine.put_workspace(workspace(&id)).unwrap();
     }
 }
 
@@ -168,15 +177,9 @@ fn node_that_has_nothing_to_give_back_appends_nothing_before_the_others_have() {
     let clock = ManualClock::new(start());
     let log = MemoryLog::new(clock.clone());
     let nodes = [1, 2].map(|seed| node(seed, &clock, &log));
-    for number in 0..5 {
-        let id = format!("ws-{number}");
-        nodes[0].put_workspace(workspace(&id)).unwrap();
-    }
+    put(&nodes[0], 0..5);
     nodes.iter().for_each(follow);
-    for number in 5..10 {
-        let id = format!("ws-{number}");
-        nodes[0].put_workspace(workspace(&id)).unwrap();
-    }
+    put(&nodes[0], 5..10);
     // The second has applied no more than the log still has; one that joins has nothing at all.
     log.take_over_after(6);
     let third = node(3, &clock, &log);
@@ -197,10 +200,7 @@ fn node_that_was_restarted_waits_for_another_that_has_what_it_applied() {
     let path = folder.path().join("node.redb");
     let open = |seed| builder(seed, &clock).log(log.clone(), "two").open(&path);
     let [one, two] = [node(1, &clock, &log), open(2).unwrap()];
-    for number in 0..10 {
-        let id = format!("ws-{number}");
-        two.put_workspace(workspace(&id)).unwrap();
-    }
+    put(&two, 0..10);
     follow(&one);
     two.close().unwrap();
     let two = open(3).unwrap();
@@ -235,10 +235,7 @@ fn entries_that_no_running_node_has_are_lost_and_no_file_is_to_be_removed() {
     let path = folder.path().join("node.redb");
     let open = || builder(2, &clock).log(log.clone(), "two").open(&path);
     let two = open().unwrap();
-    for number in 0..3 {
-        let id = format!("ws-{number}");
-        two.put_workspace(workspace(&id)).unwrap();
-    }
+    put(&two, 0..3);
     two.close().unwrap();
     log.take_over_after(2);
     let two = open().unwrap();
