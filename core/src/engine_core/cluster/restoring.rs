@@ -235,17 +235,12 @@ impl Cluster {
         }
     }
 
-    /// Whether nothing is appended after a takeover, as far as this node knows.
+    /// Whether nothing is appended after a takeover, as the log said when it was asked last.
     pub(crate) fn is_taken_over(&self) -> bool {
-        self.awaited_nodes().is_some()
-    }
-
-    /// The nodes that are waited for, if the log has been taken over, as it said when it was asked last.
-    fn awaited_nodes(&self) -> Option<BTreeSet<String>> {
-        let is_running = self.halted().is_none();
-        let takeover = lock(&self.takeover);
-        let takeover = takeover.as_ref().filter(|of| is_running && of.is_seen)?;
-        Some(takeover.missing.clone())
+        // Each request asks, so the reason of a halt is cloned only where there is a takeover.
+        let is_seen = |takeover: &Takeover| takeover.is_seen;
+        let is_taken_over = lock(&self.takeover).as_ref().is_some_and(is_seen);
+        is_taken_over && self.halted().is_none()
     }
 
     /// The log does not respond.
@@ -257,7 +252,10 @@ impl Cluster {
 
     /// Why nothing is appended after a takeover, for the operator.
     pub(in crate::engine_core) fn awaited(&self) -> Option<String> {
-        let missing = self.awaited_nodes()?;
+        if !self.is_taken_over() {
+            return None;
+        }
+        let missing = lock(&self.takeover).as_ref()?.missing.clone();
         let missing = Vec::from_iter(missing).join(", ");
         let missing = if missing.is_empty() {
             missing
