@@ -234,6 +234,8 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('leave', 'leave', [CompletionResultType]::ParameterValue, 'Makes the file of a node, or a copy of it, a store of its own that is served without a log')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Prints the nodes of a fleet, how far each is, and what is wrong')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Prints what is wrong with a fleet, with the commands to type')
+            [CompletionResult]::new('settings', 'settings', [CompletionResultType]::ParameterValue, 'Prints the settings that hold on all nodes of a fleet, or changes some')
             [CompletionResult]::new('finalize', 'finalize', [CompletionResultType]::ParameterValue, 'Ends an upgrade: all nodes write by the newest rules from here on')
             [CompletionResult]::new('forget', 'forget', [CompletionResultType]::ParameterValue, 'Takes a node that is gone for good off the list')
             break
@@ -250,6 +252,26 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
             [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'The answer of the server, as one line of JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;cluster;doctor' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The address of a node of the fleet, such as `http://127.0.0.1:8080`')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;cluster;settings' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The address of a node of the fleet, such as `http://127.0.0.1:8080`')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--ca', '--ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the server''s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`')
+            [CompletionResult]::new('--client-cert', '--client-cert', [CompletionResultType]::ParameterName, 'The certificate to show to a server that asks for one, in PEM')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The private key of --client-cert, in PEM without a passphrase')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

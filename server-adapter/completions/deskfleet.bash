@@ -61,6 +61,9 @@ _deskfleet() {
             deskfleet,telemetry)
                 cmd="deskfleet__subcmd__telemetry"
                 ;;
+            deskfleet__subcmd__cluster,doctor)
+                cmd="deskfleet__subcmd__cluster__subcmd__doctor"
+                ;;
             deskfleet__subcmd__cluster,finalize)
                 cmd="deskfleet__subcmd__cluster__subcmd__finalize"
                 ;;
@@ -69,6 +72,9 @@ _deskfleet() {
                 ;;
             deskfleet__subcmd__cluster,leave)
                 cmd="deskfleet__subcmd__cluster__subcmd__leave"
+                ;;
+            deskfleet__subcmd__cluster,settings)
+                cmd="deskfleet__subcmd__cluster__subcmd__settings"
                 ;;
             deskfleet__subcmd__cluster,status)
                 cmd="deskfleet__subcmd__cluster__subcmd__status"
@@ -180,12 +186,46 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__cluster)
-            opts="-h --help leave status finalize forget"
+            opts="-h --help leave status doctor settings finalize forget"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__cluster__subcmd__doctor)
+            opts="-h --url --key-file --ca --client-cert --client-key --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -268,6 +308,40 @@ _deskfleet() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__cluster__subcmd__settings)
+            opts="-h --url --key-file --ca --client-cert --client-key --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

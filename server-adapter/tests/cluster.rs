@@ -361,3 +361,106 @@ fn settings_of_the_fleet_are_those_of_its_first_node_until_it_is_configured() {
     assert!(!start(&first, own).contains("is set here"));
     assert!(start(&first, "").contains("retention_days.stats=30 is set here"));
 }
+
+#[test]
+fn settings_of_the_fleet_are_changed_on_running_nodes() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let places = [(); 2].map(|()| fleet.node_folder());
+    let nodes = places.each_ref().map(|place| fleet.serve(place));
+    let [first, second] = nodes.each_ref().map(|node| node.address);
+    let place = &places[0];
+    let settings = |address, changes: &str| {
+        format!("cluster settings {changes} --url http://{address} --key-file admin.key")
+    };
+    let change = "retention_days.stats=7 actions.durations.reboot=1m30s";
+    let printed = done(place.path(), &settings(first, change));
+    let lines = [
+        "retention_days.stats = 7\n",
+        "actions.durations.reboot = \"1m30s\"\n",
+    ];
+    assert!(lines.iter().all(|line| printed.contains(line)), "{printed}");
+    wait_until(|| done(place.path(), &settings(second, "")) == printed);
+    // Each node was started with the default.
+    let mut client = fleet.client(&nodes[1]);
+    let (_, listed) = client.ask("GET /query/conditions", "").unwrap();
+    assert!(listed.contains("SettingsDiffer"), "{listed}");
+
+    for (change, sentence) in [
+        ("retention_days.stats=never", "retention_days.stats is "),
+        ("limits.queue_records=10", "a setting of each node"),
+        ("retention.stats=3", "did you mean retention_days.stats?"),
+    ] {
+        let output = command(place.path(), &settings(first, change)).output();
+        let refused = message(&output.unwrap());
+        assert!(refused.contains(sentence), "{refused}");
+    }
+    for body in ["", "[]", "{}", "null", "{\"retention_days.stats\": [7]}"] {
+        let (status, text) = client.ask("POST /operator/cluster/settings", body).unwrap();
+        assert_eq!(status, 400, "{body}: {text}");
+    }
+    assert_eq!(done(place.path(), &settings(second, "")), printed);
+}
+
+/// What the doctor prints of a fleet that has problems, as it is asked on this node.
+fn doctor(place: &Place, node: &Served) -> String {
+    let line = format!(
+        "cluster doctor --url http://{} --key-file admin.key",
+        node.address
+    );
+    let output = command(place.path(), &line).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn doctor_says_what_to_type() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let [first, second] = [(); 2].map(|()| fleet.node_folder());
+    let nodes = [&first, &second].map(|place| fleet.serve(place));
+    let names = [&first, &second].map(|place| {
+        let options = fleet.options(place);
+        options.rsplit_once(' ').unwrap().1.to_owned()
+    });
+    // One server of PostgreSQL has no standby.
+    let said = doctor(&first, &nodes[0]);
+    assert!(said.starts_with("warning LogUnsafe since "), "{said}");
+    assert!(said.contains("\n    psql "), "{said}");
+
+    assert_eq!(put(&mut fleet.client(&nodes[0]), "ws-1"), 200);
+    let last = fleet.postgres.sql("SELECT seq FROM df_head");
+    let last: u64 = last.trim().parse().unwrap();
+    wait_until(|| has(&mut fleet.client(&nodes[1]), "ws-1"));
+    // No node has it in memory any more.
+    for mut node in nodes {
+        node.terminate();
+    }
+    lose_after(&fleet, last - 1);
+    let nodes = [&first, &second].map(|place| fleet.serve(place));
+    let mut said = String::new();
+    wait_until(|| {
+        said = doctor(&first, &nodes[0]);
+        said.contains("critical NoNodeGoesOn")
+    });
+    let under = |code: &str| {
+        let mut lines = said.lines();
+        lines.find(|line| line.contains(&format!(" {code} since ")));
+        let commands = lines.take_while(|line| line.starts_with("    "));
+        commands.collect::<Vec<_>>().join("\n")
+    };
+    for (code, command) in [
+        (
+            "Halted",
+            format!("restart deskfleet-node   # then on {}", names[0]),
+        ),
+        (
+            "NodesHalted",
+            format!("restart deskfleet-node   # then on {}", names[1]),
+        ),
+        (
+            "NoNodeGoesOn",
+            "deskfleet cluster leave kept.redb".to_owned(),
+        ),
+    ] {
+        assert!(under(code).contains(&command), "{code}: {said}");
+    }
+}

@@ -14,7 +14,7 @@ use deskfleet::{
 use deskfleet_server::ServerOptions;
 use serde_json::Value;
 
-const SERVICE: [&str; 13] = [
+const SERVICE: [&str; 15] = [
     "livez",
     "readyz",
     "metrics",
@@ -26,6 +26,8 @@ const SERVICE: [&str; 13] = [
     "backUp",
     "downloadBackup",
     "clusterStatus",
+    "fleetSettings",
+    "configureFleet",
     "finalizeCluster",
     "forgetNode",
 ];

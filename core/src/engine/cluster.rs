@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
 use crate::model::ClusterStatus;
+use crate::settings::Value;
 use crate::timestamp::Timestamp;
 
 use super::Engine;
@@ -115,6 +116,25 @@ impl Engine {
     /// Those of a write.
     pub fn configure_fleet(&self) -> Result<()> {
         self.core().configure_fleet()
+    }
+
+    /// The settings of the fleet, which hold on all nodes: those of actions, of retention, and how many events are kept. `None` without a log, and
+    /// before its first entry.
+    ///
+    /// # Errors
+    /// Those of a read.
+    pub fn fleet_settings(&self) -> Result<Option<Vec<(String, Value)>>> {
+        self.core().fleet_settings()
+    }
+
+    /// Changes settings of the fleet; the others stay. They hold on each node once it has applied that, without a restart. Of two changes that
+    /// nodes make at the same moment the later one holds as a whole.
+    ///
+    /// # Errors
+    /// Those of a write, and [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a name that is no setting of the fleet, or a
+    /// value that it does not take. Nothing is changed then.
+    pub fn change_fleet_settings(&self, changes: &[(String, Value)]) -> Result<()> {
+        self.core().change_fleet_settings(changes)
     }
 
     /// Ends an upgrade to a version with newer rules: from here on all nodes write by the newest rules that this engine knows, which an older version cannot

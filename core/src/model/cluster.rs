@@ -61,6 +61,11 @@ pub struct NodeStatus {
     pub version: String,
     /// Why it applies nothing more.
     pub halted: Option<String>,
+    /// The code of that: `LogLostEntries` (the log lost what the node had applied, or has other entries there), `OtherLog` (the log is empty or of
+    /// another fleet), `Trimmed` (it no longer has what the node lacks), `NewerRules` (a newer version wrote the next entry), `DamagedEntry` (the
+    /// next entry cannot be read).
+    #[serde(default)]
+    pub halt_code: Option<String>,
     /// The codes of the conditions for which it is not ready, such as `LowDisk`: it refuses writes, or some of them.
     #[serde(default)]
     pub unready: Vec<String>,

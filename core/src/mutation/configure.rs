@@ -1,8 +1,8 @@
 //! The settings that all nodes of a fleet share: a mutation must read the same configuration on each of them.
 
 use crate::config::Config;
-use crate::error::Result;
-use crate::settings::{self, Value};
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::settings::{self, Value, Wrong};
 use crate::store::{cluster, meta};
 
 use super::{Context, Mutation, Outcome};
@@ -24,18 +24,50 @@ pub(crate) struct Configure {
 pub(crate) fn shared_settings(config: &Config) -> String {
     let mut lines = String::new();
     // Visiting takes a `&mut`.
-    settings::each(&mut config.clone(), &mut |setting| {
-        if is_shared(setting.name) {
-            let value = setting.get();
-            let text = if let Value::Text(text) = &value {
-                text.clone()
-            } else {
-                value.to_string()
-            };
-            lines.extend([setting.name, "=", &text, "\n"]);
-        }
-    });
+    for (name, value) in shared_values(&mut config.clone()) {
+        let text = if let Value::Text(text) = value {
+            text
+        } else {
+            value.to_string()
+        };
+        lines.extend([&*name, "=", &text, "\n"]);
+    }
     lines
+}
+
+/// The settings that the nodes share, in the order of their declaration.
+pub(crate) fn shared_values(config: &mut Config) -> Vec<(String, Value)> {
+    let mut values = settings::values(config);
+    values.retain(|(name, _)| is_shared(name));
+    values
+}
+
+/// Sets a setting that the nodes share.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`] where it is none, or takes other values.
+pub(crate) fn change(config: &mut Config, name: &str, value: &Value) -> Result<()> {
+    let refused = |message| Err(EngineError::new(ErrorKind::InvalidParameter, message));
+    let wrong = match settings::set(config, name, value) {
+        Ok(()) if is_shared(name) => return Ok(()),
+        Ok(()) => {
+            return refused(format!(
+                "{name} is a setting of each node, in its deskfleet.toml; those of the fleet begin with {}",
+                SHARED.join(", ")
+            ));
+        }
+        Err(wrong) => wrong,
+    };
+    refused(match wrong {
+        Wrong::Value { expected } => format!("{name} is {expected}, not {value}"),
+        Wrong::Name { nearest } => {
+            let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?"));
+            format!(
+                "there is no setting {name:?}{}",
+                nearest.unwrap_or_default()
+            )
+        }
+    })
 }
 
 fn is_shared(name: &str) -> bool {
@@ -46,9 +78,7 @@ fn is_shared(name: &str) -> bool {
 /// with. Lines of a version without that setting mean its default. An unknown name belongs to newer rules, which stop the node
 /// elsewhere.
 pub(crate) fn take_over(config: &mut Config, lines: &str) {
-    let defaults = settings::values(&mut Config::default());
-    let defaults = defaults.into_iter().filter(|(name, _)| is_shared(name));
-    for (name, value) in defaults {
+    for (name, value) in shared_values(&mut Config::default()) {
         let _ = settings::set(config, &name, &value);
     }
     for line in lines.lines() {

@@ -172,6 +172,31 @@ pub(crate) enum ClusterCommand {
         #[command(flatten)]
         peer: NodeArgs,
     },
+    /// Prints what is wrong with a fleet, with the commands to type
+    ///
+    /// Asks one node with an admin key: the conditions of that node, and what all nodes said last. The commands are for machines that are set up
+    /// as in the documents. The exit code is 1 where something is wrong. Only in a deskfleet that was built with the feature `postgres` or
+    /// `nats`.
+    #[command(after_help = "Example:\n  \
+        deskfleet cluster doctor --url http://127.0.0.1:8080 --key-file admin.key")]
+    Doctor {
+        #[command(flatten)]
+        peer: NodeArgs,
+    },
+    /// Prints the settings that hold on all nodes of a fleet, or changes some
+    ///
+    /// They are those of actions, of retention, and how many events are kept. A change holds on each node at once, without a restart; a node whose
+    /// own configuration says otherwise warns of that. It takes an admin key. Only in a deskfleet that was built with the feature `postgres` or
+    /// `nats`.
+    #[command(after_help = "Example:\n  \
+        deskfleet cluster settings retention_days.stats=14 --url http://127.0.0.1:8080 --key-file admin.key")]
+    Settings {
+        /// A setting, and the value that all nodes shall have; the others stay
+        #[arg(value_name = "NAME=VALUE", value_parser = fleet_setting)]
+        changes: Vec<(String, serde_json::Value)>,
+        #[command(flatten)]
+        peer: NodeArgs,
+    },
     /// Ends an upgrade: all nodes write by the newest rules from here on
     ///
     /// Refused while a node on the list does not know them. It takes an admin key. Only in a deskfleet that was built with the feature `postgres`
@@ -277,6 +302,16 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
         return Err(error);
     }
     Ok(command)
+}
+
+/// A value is text unless it is a number, `true` or `false`.
+fn fleet_setting(text: &str) -> Result<(String, serde_json::Value), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("no `=`")?;
+    let value = serde_json::from_str(value)
+        .ok()
+        .filter(|value: &serde_json::Value| value.is_number() || value.is_boolean())
+        .unwrap_or_else(|| value.into());
+    Ok((name.to_owned(), value))
 }
 
 fn node_name(text: &str) -> Result<String, &'static str> {

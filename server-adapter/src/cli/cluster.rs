@@ -1,14 +1,17 @@
 //! `cluster`: looks after the nodes of a fleet, as one of them sees it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use bytes::Bytes;
 use deskfleet_server::cluster::FleetStatus;
 use deskfleet_server::visible;
+use serde_json::Value;
 
 use super::args::ClusterCommand;
 use super::client::Client;
+use super::doctor;
 use super::failure::Failure;
 use super::output::{counted, data, say};
 use super::server_args::NodeArgs;
@@ -20,6 +23,8 @@ pub(super) fn run(command: ClusterCommand) -> Result<(), Failure> {
     match command {
         ClusterCommand::Leave { file } => leave(&file),
         ClusterCommand::Status { json, peer } => status(peer, json),
+        ClusterCommand::Doctor { peer } => doctor::run(peer),
+        ClusterCommand::Settings { changes, peer } => settings(peer, changes),
         ClusterCommand::Finalize { peer } => finalize(peer),
         ClusterCommand::Forget { node, peer } => forget(peer, &node),
     }
@@ -56,6 +61,27 @@ fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
         1 => Err(Failure("something is wrong with the fleet".to_owned())),
         many => Err(Failure(format!("{many} things are wrong with the fleet"))),
     }
+}
+
+/// `cluster settings`: prints the settings of the fleet, as they are after the changes.
+fn settings(peer: NodeArgs, changes: Vec<(String, Value)>) -> Result<(), Failure> {
+    let client = Client::new(peer.url, &peer.files)?;
+    let path = format!("{PATH}/settings");
+    let body = if changes.is_empty() {
+        client.get(&path)?
+    } else {
+        client.post_json(&path, &changes.into_iter().collect())?
+    };
+    let settings: BTreeMap<String, Value> = serde_json::from_slice(&body).map_err(|error| {
+        Failure::caused(
+            format_args!("{} returned no settings", client.url()),
+            &error,
+        )
+    })?;
+    for (name, value) in settings {
+        data(format_args!("{name} = {value}"))?;
+    }
+    Ok(())
 }
 
 /// `cluster finalize`.

@@ -14,6 +14,8 @@ mod cluster_args;
 mod configuration;
 #[cfg(feature = "console")]
 mod console_link;
+#[cfg(feature = "cluster")]
+mod doctor;
 mod double;
 mod export;
 mod export_args;

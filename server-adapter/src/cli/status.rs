@@ -1,11 +1,13 @@
 //! `status`: what is wrong now, for people and for monitoring.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use clap::Args;
 use deskfleet::{Condition, Timestamp};
 use serde::Deserialize;
 
+use super::client::Client;
 use super::configuration::{Configuration, Overrides};
 use super::failure::Failure;
 use super::output::{data, say};
@@ -38,13 +40,37 @@ impl StatusArgs {
 
 /// A condition, from either source.
 #[derive(Deserialize)]
-struct Shown {
-    code: String,
+pub(super) struct Shown {
+    pub(super) code: String,
     severity: String,
     since: Timestamp,
     text: String,
     count: Option<u64>,
-    subjects: Vec<String>,
+    pub(super) subjects: Vec<String>,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            code,
+            severity,
+            since,
+            text,
+            count,
+            subjects,
+        } = self;
+        write!(f, "{severity} {code} since {since}: {text}")?;
+        let Some(count) = count else {
+            return Ok(());
+        };
+        let named = subjects.join(", ");
+        let more = count.saturating_sub(subjects.len() as u64);
+        match (named.is_empty(), more) {
+            (true, _) => write!(f, " ({count})"),
+            (false, 0) => write!(f, " ({count}: {named})"),
+            (false, _) => write!(f, " ({count}: {named}, ...)"),
+        }
+    }
 }
 
 impl From<Condition> for Shown {
@@ -71,18 +97,22 @@ pub(crate) fn run(args: &StatusArgs, configuration: &Configuration) -> ExitCode 
     })
 }
 
-/// Returns the exit code of the worst condition.
-fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure> {
+/// The conditions of a running server.
+pub(super) fn conditions(client: &Client) -> Result<Vec<Shown>, Failure> {
     #[derive(Deserialize)]
     struct Page {
         rows: Vec<Shown>,
     }
-    let all: Vec<Shown> = if let Some(client) = args.server.client()? {
-        let body = client.get(PATH)?;
-        let failed =
-            |error| Failure::caused("the server's response is no list of conditions", &error);
-        let page: Page = serde_json::from_slice(&body).map_err(failed)?;
-        page.rows
+    let body = client.get(PATH)?;
+    let failed = |error| Failure::caused("the server's response is no list of conditions", &error);
+    let page: Page = serde_json::from_slice(&body).map_err(failed)?;
+    Ok(page.rows)
+}
+
+/// Returns the exit code of the worst condition.
+fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure> {
+    let all = if let Some(client) = args.server.client()? {
+        conditions(&client)?
     } else {
         let engine = open_read_only(configuration, WHEN_LOCKED)?;
         let all = engine.conditions().into_iter().map(Shown::from).collect();
@@ -91,31 +121,12 @@ fn print(args: &StatusArgs, configuration: &Configuration) -> Result<u8, Failure
     };
     let mut worst = 0;
     for condition in &all {
-        let Shown {
-            code,
-            severity,
-            since,
-            text,
-            count,
-            subjects,
-        } = condition;
-        worst = worst.max(match severity.as_str() {
+        worst = worst.max(match &*condition.severity {
             "critical" => 2,
             "warning" => 1,
             _ => 0,
         });
-        let about = count.map_or_else(String::new, |count| {
-            let named = subjects.join(", ");
-            let more = count.saturating_sub(subjects.len() as u64);
-            match (named.is_empty(), more) {
-                (true, _) => format!(" ({count})"),
-                (false, 0) => format!(" ({count}: {named})"),
-                (false, _) => format!(" ({count}: {named}, ...)"),
-            }
-        });
-        data(format_args!(
-            "{severity} {code} since {since}: {text}{about}"
-        ))?;
+        data(condition)?;
     }
     if all.is_empty() {
         data("ok: nothing is wrong")?;

@@ -14,6 +14,18 @@ const SILENT_SECONDS: u64 = 60;
 
 /// The code of nodes that are not ready.
 const UNREADY: &str = "NodesUnready";
+/// The code of a fleet without a node that applies the log.
+const NONE_GOES_ON: &str = "NoNodeGoesOn";
+
+/// The codes of the conditions that a fleet has, beside those of each node.
+pub const FLEET_CONDITIONS: [&str; 6] = [
+    "NodesSilent",
+    "NodesHalted",
+    UNREADY,
+    NONE_GOES_ON,
+    "NodesDiffer",
+    "RulesDiffer",
+];
 
 /// The fleet as one of its nodes sees it, with its problems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +66,8 @@ impl FleetStatus {
 
     /// The problems of the other nodes as conditions: of each kind one, with the text of the first. Those of this node itself are in the list of
     /// its engine.
-    pub(crate) fn conditions(&self) -> Vec<Condition> {
+    #[must_use]
+    pub fn conditions(&self) -> Vec<Condition> {
         let now = newest_report(&self.status.nodes).unwrap_or(Timestamp::UNIX_EPOCH);
         let mut all: Vec<Condition> = Vec::new();
         for Problem { code, nodes, text } in found(&self.status) {
@@ -65,7 +78,12 @@ impl FleetStatus {
                 known.count = known.count.map(|count| count + nodes.len() as u64);
                 known.subjects.extend(nodes);
             } else {
-                let condition = Condition::new(code, Severity::Warning, text, now);
+                let severity = if code == NONE_GOES_ON {
+                    Severity::Critical
+                } else {
+                    Severity::Warning
+                };
+                let condition = Condition::new(code, severity, text, now);
                 all.push(condition.about(nodes.len() as u64, nodes));
             }
         }
@@ -171,12 +189,9 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Pr
 /// What to do when no node applies the log any more because it lost entries.
 fn none_goes_on(nodes: &[NodeStatus]) -> Option<Problem> {
     let highest = nodes.iter().max_by_key(|node| node.position)?;
-    let has_lost = |halted: &String| halted.contains("the log lost entries");
-    let mut halted = nodes.iter().map(|node| node.halted.as_ref());
-    halted
-        .all(|halted| halted.is_some_and(has_lost))
-        .then(|| Problem {
-            code: "NodesHalted",
+    let has_lost = |node: &NodeStatus| node.halt_code.as_deref() == Some("LogLostEntries");
+    nodes.iter().all(has_lost).then(|| Problem {
+            code: NONE_GOES_ON,
             nodes: vec![highest.node.clone()],
             text: format!(
                 "No node goes on. {} has the highest position, {}: nothing that it applied is lost if it begins a new log. Stop all nodes, run \
@@ -253,6 +268,7 @@ mod tests {
             rules: 2,
             version: "1.0.0".to_owned(),
             halted: None,
+            halt_code: None,
             unready: Vec::new(),
         }
     }

@@ -6,4 +6,4 @@ pub(crate) mod follower;
 pub(crate) mod latest_reads;
 
 pub use fleet_log::{FleetLog, LogOptions};
-pub use fleet_status::FleetStatus;
+pub use fleet_status::{FLEET_CONDITIONS, FleetStatus};

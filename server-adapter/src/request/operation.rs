@@ -45,6 +45,10 @@ pub(crate) enum Service {
     DownloadBackup,
     /// Lists the nodes of the fleet.
     Cluster,
+    /// Returns the settings of the fleet.
+    FleetSettings,
+    /// Changes settings of the fleet.
+    ConfigureFleet,
     /// Ends an upgrade of all nodes.
     FinalizeCluster,
     /// Takes a node off the list.
@@ -118,6 +122,8 @@ pub(crate) static OWN_ROUTES: &[OwnRoute] = &[
     service(Service::BackUp, "backUp", routes::Method::Post, "/operator/backups"),
     service(Service::DownloadBackup, "downloadBackup", routes::Method::Post, "/operator/backups/download"),
     service(Service::Cluster, "clusterStatus", routes::Method::Get, "/operator/cluster"),
+    service(Service::FleetSettings, "fleetSettings", routes::Method::Get, "/operator/cluster/settings"),
+    service(Service::ConfigureFleet, "configureFleet", routes::Method::Post, "/operator/cluster/settings"),
     service(Service::FinalizeCluster, "finalizeCluster", routes::Method::Post, "/operator/cluster/finalize"),
     service(Service::ForgetNode, "forgetNode", routes::Method::Delete, "/operator/cluster/nodes/{node}"),
     #[cfg(feature = "console")]

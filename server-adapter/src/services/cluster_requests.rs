@@ -2,6 +2,8 @@
 
 use deskfleet::Code;
 #[cfg(not(feature = "cluster"))]
+use deskfleet::EngineError;
+#[cfg(not(feature = "cluster"))]
 use serde::Serialize;
 
 use crate::request::refusal::Refused;
@@ -15,7 +17,11 @@ const NO_LOG: Refused = (
 
 #[cfg(feature = "cluster")]
 mod node {
+    use std::collections::BTreeMap;
+
+    use deskfleet::settings::Value;
     use deskfleet::{Code, EngineError, ErrorKind};
+    use serde_json::Value as Json;
     use tokio::task::spawn_blocking;
 
     use super::NO_LOG;
@@ -36,6 +42,15 @@ mod node {
     const NOT_UPGRADED: &str = "Not all nodes on the list know the rules of this one: upgrade them, or take off the list what is gone for good; `deskfleet cluster status` says which.";
     /// The message about an upgrade that could not be ended.
     const NOT_FINALIZED: &str = "The rules may not have been raised: `deskfleet cluster status` says by which the nodes write; try again.";
+
+    const NO_ENTRY: Refused = (
+        Code::StorageUnavailable,
+        "The log of the fleet has no entry yet; try again.",
+    );
+    const NO_SETTINGS: Refused = (
+        Code::InvalidBody,
+        "The body is an object of the settings to change, such as {\"retention_days.stats\": 14}.",
+    );
 
     /// The fleet as this node sees it.
     pub(crate) async fn status(shared: &ServerState) -> Result<FleetStatus, Refused> {
@@ -67,6 +82,37 @@ mod node {
         forgotten.map_err(|error| refused(&error, STAYS))
     }
 
+    /// The settings of the fleet, by their names.
+    pub(crate) fn settings(shared: &ServerState) -> Result<BTreeMap<String, Json>, Refused> {
+        if shared.engine.node_name().is_none() {
+            return Err(NO_LOG);
+        }
+        let settings = shared.engine.fleet_settings();
+        let settings = settings.map_err(|error| refused(&error, UNREADABLE))?;
+        let settings = settings.ok_or(NO_ENTRY)?.into_iter();
+        Ok(settings.map(|(name, value)| (name, json(value))).collect())
+    }
+
+    /// Changes settings of the fleet. Returns why the engine did not.
+    pub(crate) async fn configure(
+        shared: &ServerState,
+        body: &[u8],
+    ) -> Result<Result<(), EngineError>, Refused> {
+        if shared.engine.node_name().is_none() {
+            return Err(NO_LOG);
+        }
+        let changes: BTreeMap<String, Json> =
+            serde_json::from_slice(body).map_err(|_| NO_SETTINGS)?;
+        if changes.is_empty() {
+            return Err(NO_SETTINGS);
+        }
+        let changes = changes.into_iter();
+        let changes: Vec<_> = changes.map(|(name, json)| (name, value(json))).collect();
+        let engine = shared.engine.clone();
+        let changed = spawn_blocking(move || engine.change_fleet_settings(&changes)).await;
+        changed.map_err(|_| refusal::ENDED)
+    }
+
     /// Ends an upgrade.
     pub(crate) async fn finalize(shared: &ServerState) -> Result<(), Refused> {
         status(shared).await?;
@@ -87,13 +133,37 @@ mod node {
         })
     }
 
+    fn json(value: Value) -> Json {
+        match value {
+            Value::Boolean(value) => value.into(),
+            Value::Number(number) => number.into(),
+            Value::Text(text) => text.into(),
+            Value::List(texts) => texts.into(),
+            Value::Other(_) | Value::Group => Json::Null,
+        }
+    }
+
+    fn value(json: Json) -> Value {
+        match json {
+            Json::Bool(value) => Value::Boolean(value),
+            Json::String(text) => Value::Text(text),
+            Json::Number(number) => match number.as_u64() {
+                Some(number) => Value::Number(number),
+                None => Value::Other(number.to_string()),
+            },
+            other @ (Json::Null | Json::Array(_) | Json::Object(_)) => {
+                Value::Other(other.to_string())
+            }
+        }
+    }
+
     fn refused(error: &EngineError, message: &'static str) -> Refused {
         (error.kind().into(), message)
     }
 }
 
 #[cfg(feature = "cluster")]
-pub(crate) use node::{finalize, forget, status};
+pub(crate) use node::{configure, finalize, forget, settings, status};
 
 #[cfg(not(feature = "cluster"))]
 #[expect(
@@ -102,6 +172,23 @@ pub(crate) use node::{finalize, forget, status};
 )]
 pub(crate) async fn status(_: &ServerState) -> Result<impl Serialize + use<>, Refused> {
     Err::<(), _>(NO_LOG)
+}
+
+#[cfg(not(feature = "cluster"))]
+pub(crate) fn settings(_: &ServerState) -> Result<impl Serialize + use<>, Refused> {
+    Err::<(), _>(NO_LOG)
+}
+
+#[cfg(not(feature = "cluster"))]
+#[expect(
+    clippy::unused_async,
+    reason = "with the feature `cluster` it asks the log"
+)]
+pub(crate) async fn configure(
+    _: &ServerState,
+    _: &[u8],
+) -> Result<Result<(), EngineError>, Refused> {
+    Err(NO_LOG)
 }
 
 #[cfg(not(feature = "cluster"))]

@@ -47,6 +47,8 @@ impl Service {
             | Self::BackUp
             | Self::DownloadBackup
             | Self::Cluster
+            | Self::FleetSettings
+            | Self::ConfigureFleet
             | Self::FinalizeCluster
             | Self::ForgetNode => true,
         }
@@ -57,7 +59,12 @@ impl Service {
         match self {
             Self::BackUp => Some(AuditAction::BackUp),
             Self::DownloadBackup => Some(AuditAction::DownloadBackup),
-            Self::ListBackups | Self::Cluster | Self::FinalizeCluster | Self::ForgetNode => None,
+            Self::ListBackups
+            | Self::Cluster
+            | Self::FleetSettings
+            | Self::ConfigureFleet
+            | Self::FinalizeCluster
+            | Self::ForgetNode => None,
             #[cfg(feature = "console")]
             Self::Session => None,
         }
@@ -109,10 +116,6 @@ pub(crate) async fn respond(
 }
 
 /// Handles the request; sets `key` also if the key is refused.
-#[cfg_attr(
-    not(feature = "console"),
-    expect(unused_variables, reason = "only signing in reads a body")
-)]
 async fn serve(
     context: RequestContext<'_>,
     row: &OwnRoute,
@@ -154,6 +157,15 @@ async fn serve(
             ));
         }
         Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
+        Service::FleetSettings => json(StatusCode::OK, &cluster_requests::settings(shared)?),
+        Service::ConfigureFleet => {
+            let changed = cluster_requests::configure(shared, body).await?;
+            changed.map_err(|error| {
+                let traceparent = context.asked.traceparent.as_ref();
+                Refusal::Engine(shared.engine.error_response(error, traceparent))
+            })?;
+            json(StatusCode::OK, &cluster_requests::settings(shared)?)
+        }
         Service::FinalizeCluster => {
             cluster_requests::finalize(shared).await?;
             nothing()

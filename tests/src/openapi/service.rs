@@ -29,7 +29,7 @@ pub(super) fn operations(problems: &mut Problems) -> Vec<(&'static str, &'static
 }
 
 /// The schemas of their bodies.
-pub(super) fn schemas() -> [(&'static str, Value); 3] {
+pub(super) fn schemas() -> [(&'static str, Value); 4] {
     let object = |description: &str, properties: Value| {
         let names = properties.as_object().expect("an object").keys();
         json!({
@@ -65,7 +65,13 @@ pub(super) fn schemas() -> [(&'static str, Value); 3] {
             "maxItems": 100,
         },
     });
+    let settings = json!({
+        "type": "object",
+        "description": "Settings by their names.",
+        "additionalProperties": {"type": ["string", "integer"], "description": "A number, or text such as `1h30m`."},
+    });
     [
+        ("FleetSettings", settings),
         ("SignIn", sign_in),
         ("Backup", object("A complete copy of the store.", backup)),
         ("BackupList", object("The copies of the store.", list)),

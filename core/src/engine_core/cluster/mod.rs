@@ -10,11 +10,12 @@ mod positions;
 mod report;
 mod reports;
 mod restoring;
+mod settings;
 mod verifying;
 mod writing;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
@@ -23,12 +24,10 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BLOCK_BYTES_MAX, LOG_OVERHEAD_BYTES, LOG_READ_BYTES};
 use crate::locks::{lock, read};
 use crate::log::{Appended, CanShare, EntryId, Log, LogError, LogErrorKind};
-use crate::model::{Condition, Severity, WriteClass};
+use crate::model::WriteClass;
 use crate::mutation::Outcome;
-use crate::mutation::configure::{Configure, shared_settings, take_over};
-use crate::mutation::logged::entry::{EntryWriter, FIRST_RULES};
-use crate::mutation::logged::{Logged as _, Tag};
-use crate::store::codec::Encoder;
+use crate::mutation::configure::{shared_settings, take_over};
+use crate::mutation::logged::entry::FIRST_RULES;
 use crate::store::{Store, cluster as stored};
 use crate::timestamp::Timestamp;
 
@@ -77,10 +76,7 @@ pub(crate) struct Cluster {
     applied_at: AtomicI64,
     /// Milliseconds by which the clock of this node is ahead of the log's, or negative; 0 while the difference is small.
     clock_ahead_ms: AtomicI64,
-    /// Why this node applies nothing more; an operator has to act.
-    halted: Mutex<Option<EngineError>>,
-    /// Whether that is because the log is of another fleet.
-    has_other_log: AtomicBool,
+    halt: Mutex<Option<Halt>>,
     waiters: PositionWaiters,
     /// The time of the last sync and report, in ticks, and the count of reports.
     reported_at: Mutex<Option<(i64, i64)>>,
@@ -89,8 +85,41 @@ pub(crate) struct Cluster {
     /// What this node can restore.
     recent: Mutex<RecentEntries>,
     takeover: Mutex<Option<Takeover>>,
-    /// The number of the takeover after which this node restored what it has.
-    restored: AtomicU64,
+}
+
+/// Why a node applies nothing more until an operator acts.
+#[derive(Debug, Clone)]
+struct Halt {
+    reason: HaltReason,
+    error: EngineError,
+}
+
+/// The kinds of it, which differ in what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HaltReason {
+    /// The log lost entries that this node applied, or has others in their place.
+    LogLostEntries,
+    /// The log is empty or of another fleet.
+    OtherLog,
+    /// The log no longer has what this node lacks.
+    Trimmed,
+    /// A newer version wrote the next entry.
+    NewerRules,
+    /// The next entry cannot be read.
+    DamagedEntry,
+}
+
+impl HaltReason {
+    /// As [`NodeStatus::halt_code`](crate::model::NodeStatus::halt_code) has it.
+    fn code(self) -> &'static str {
+        match self {
+            Self::LogLostEntries => "LogLostEntries",
+            Self::OtherLog => "OtherLog",
+            Self::Trimmed => "Trimmed",
+            Self::NewerRules => "NewerRules",
+            Self::DamagedEntry => "DamagedEntry",
+        }
+    }
 }
 
 /// Writes in the log without an outcome yet.
@@ -141,15 +170,13 @@ impl Cluster {
             verified: AtomicU64::new(0),
             verifying: Mutex::default(),
             own: Mutex::default(),
-            halted: Mutex::new((fleet_rules > shared.rules).then(|| too_old(fleet_rules))),
-            has_other_log: AtomicBool::default(),
+            halt: Mutex::new((fleet_rules > shared.rules).then(|| too_old(fleet_rules))),
             waiters: PositionWaiters::default(),
             reported_at: Mutex::default(),
             noticed: Mutex::default(),
             look_ahead: LookAhead::default(),
             recent: Mutex::new(RecentEntries::after(applied.as_ref())),
             takeover: Mutex::default(),
-            restored: AtomicU64::default(),
         })
     }
 
@@ -201,7 +228,11 @@ impl Cluster {
 
     /// Why this node applies nothing more.
     pub(crate) fn halted(&self) -> Option<EngineError> {
-        lock(&self.halted).clone()
+        lock(&self.halt).as_ref().map(|halt| halt.error.clone())
+    }
+
+    fn halt_reason(&self) -> Option<HaltReason> {
+        lock(&self.halt).as_ref().map(|halt| halt.reason)
     }
 
     /// Refuses once this node has stopped and an operator has to act.
@@ -210,16 +241,25 @@ impl Cluster {
     }
 
     /// Stops: applies nothing more from here on.
-    fn halt(&self, kind: ErrorKind, message: impl Into<String>) -> EngineError {
+    fn halt(&self, reason: HaltReason, kind: ErrorKind, message: impl Into<String>) -> EngineError {
         let error = EngineError::new(kind, message);
-        *lock(&self.halted) = Some(error.clone());
+        let halt = Halt {
+            reason,
+            error: error.clone(),
+        };
+        *lock(&self.halt) = Some(halt);
         error
     }
 
     /// Stops before an entry that this version cannot apply.
     fn stops_before(&self, position: u64, error: &EngineError) -> EngineError {
         let message = format!("this node stops before entry {position} of the log: {error}");
-        self.halt(error.kind(), message)
+        let reason = if error.kind() == ErrorKind::NewerFormat {
+            HaltReason::NewerRules
+        } else {
+            HaltReason::DamagedEntry
+        };
+        self.halt(reason, error.kind(), message)
     }
 
     /// Records a failure of the log: it may be another log when it is back.
@@ -249,7 +289,7 @@ impl Cluster {
              address of another node",
             self.position()
         );
-        self.halt(ErrorKind::StorageUnavailable, message)
+        self.halt(HaltReason::Trimmed, ErrorKind::StorageUnavailable, message)
     }
 
     /// The error of a log that differs from what this node applied, at or before `position`.
@@ -260,15 +300,14 @@ impl Cluster {
              hold the only copies. Start them all, then restart this node. If no node goes on, the one with the highest position begins a new log; \
              otherwise export what this one has, and start it without its file"
         );
-        self.halt(ErrorKind::Corrupted, message)
+        self.halt(HaltReason::LogLostEntries, ErrorKind::Corrupted, message)
     }
 
     /// The error of a node that began alone, while another node began the log.
     fn foreign(&self) -> EngineError {
         let message = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
                     give the fleet another log";
-        self.has_other_log.store(true, Ordering::Release);
-        self.halt(ErrorKind::Configuration, message)
+        self.halt(HaltReason::OtherLog, ErrorKind::Configuration, message)
     }
 
     /// The error of a node that has applied another log.
@@ -278,29 +317,12 @@ impl Cluster {
              this fleet is lost, one node goes on with another",
             self.position()
         );
-        self.has_other_log.store(true, Ordering::Release);
-        self.halt(kind, message)
+        self.halt(HaltReason::OtherLog, kind, message)
     }
 
     /// The rules by which the fleet writes, which every node of it knows.
     fn fleet_rules(&self) -> u16 {
         self.fleet_rules.load(Ordering::Acquire)
-    }
-
-    /// Appends settings for all nodes; `founds` says, for the first entry, whether the fleet begins with nothing.
-    fn append_configuration(
-        &self,
-        id: EntryId,
-        settings: String,
-        founds: Option<bool>,
-        rules: u16,
-    ) -> Result<Appended> {
-        let configure = Configure { settings, founds };
-        let mut bytes = Encoder::default();
-        configure.encode(&mut bytes);
-        let mut entry = EntryWriter::new(rules);
-        entry.push(Tag::Configure, bytes.bytes());
-        self.append(id, &entry.finish())
     }
 
     /// Appends an entry. If it may have been appended, this appends it again with the same id, which the log then recognises.
@@ -315,11 +337,14 @@ impl Cluster {
     }
 }
 
-/// The error of a program that does not know the rules by which the fleet writes.
-fn too_old(rules: u16) -> EngineError {
+/// The halt of a program that does not know the rules by which the fleet writes.
+fn too_old(rules: u16) -> Halt {
     let message =
         format!("the fleet writes by rules {rules}, of a newer deskfleet; update this node");
-    EngineError::new(ErrorKind::NewerFormat, message)
+    Halt {
+        reason: HaltReason::NewerRules,
+        error: EngineError::new(ErrorKind::NewerFormat, message),
+    }
 }
 
 /// Bounds the bodies of records so that one fits an entry together with the records before it in its block.
@@ -345,77 +370,6 @@ impl EngineCore {
 
     fn new_entry_id(&self) -> Result<EntryId> {
         self.injected.random().map(EntryId)
-    }
-
-    /// The lines `name=value` of the shared settings that differ: this node's, with the fleet's.
-    pub(crate) fn foreign_settings(&self) -> Result<Vec<(String, String)>> {
-        let Some(cluster) = self.cluster() else {
-            return Ok(Vec::new());
-        };
-        let fleets = stored::fleet_configuration(&self.store.snapshot()?)?;
-        let Some(fleets) = fleets else {
-            return Ok(Vec::new());
-        };
-        // The fleet's lines as this version writes them: another version has other names, or another order.
-        let mut config = Config::default();
-        take_over(&mut config, &fleets);
-        let fleets = shared_settings(&config);
-        // Both have the same names in the same order.
-        let pairs = cluster.own_settings.lines().zip(fleets.lines());
-        let differ = pairs.filter(|(own, fleets)| own != fleets);
-        Ok(differ
-            .map(|(own, fleets)| (own.to_owned(), fleets.to_owned()))
-            .collect())
-    }
-
-    /// The condition of a node that was started with other settings than those of the fleet.
-    pub(super) fn settings_differ(&self, now: Timestamp) -> Option<Condition> {
-        let differ = self.foreign_settings().unwrap_or_default();
-        let names = differ.iter().filter_map(|(own, _)| own.split('=').next());
-        let names: Vec<_> = names.map(|name| name.trim().to_owned()).collect();
-        let text = "This node was started with other settings than the fleet has, which hold for all nodes: set the same here, or start one node \
-                    with --configure-fleet to change them.";
-        let condition = Condition::new("SettingsDiffer", Severity::Warning, text, now);
-        (!names.is_empty()).then(|| condition.about(names.len() as u64, names))
-    }
-
-    /// Makes the settings of this node those of the fleet.
-    pub(crate) fn configure_fleet(&self) -> Result<()> {
-        let Some(cluster) = self.cluster() else {
-            return Ok(());
-        };
-        cluster.check_running()?;
-        self.verify(cluster)?;
-        self.apply_first(cluster)?;
-        self.configure(cluster, cluster.own_settings.clone(), cluster.fleet_rules())
-    }
-
-    /// Raises the rules by which the fleet writes to the newest that this program knows: the settings are appended again, by those.
-    pub(crate) fn finalize_fleet(&self) -> Result<()> {
-        let Some(cluster) = self.cluster() else {
-            return Ok(());
-        };
-        self.catch_up()?;
-        let rules = cluster.rules;
-        if cluster.fleet_rules() >= rules {
-            return Ok(());
-        }
-        let older = cluster.nodes_without_rules(rules)?;
-        if !older.is_empty() {
-            let message = format!(
-                "not all nodes know rules {rules}: upgrade {}, or take off the list what is gone for good",
-                older.join(", ")
-            );
-            return Err(EngineError::new(ErrorKind::InvalidResourceState, message));
-        }
-        let settings = cluster.shared(shared_settings);
-        self.configure(cluster, settings, rules)
-    }
-
-    fn configure(&self, cluster: &Cluster, settings: String, rules: u16) -> Result<()> {
-        let id = self.new_entry_id()?;
-        let appended = cluster.append_configuration(id, settings, None, rules)?;
-        self.apply_through(cluster, appended.position)
     }
 
     /// The id of the first entry, if this node appends it. It is in the file before the entry is in the log, so a node that began
@@ -446,8 +400,9 @@ impl EngineCore {
             let _ = self.sync_applied(cluster);
         }
         let is_full = followed.as_ref().is_err_and(EngineError::is_for_space);
-        let has_halted =
-            cluster.halted().is_some() && !cluster.has_other_log.load(Ordering::Acquire);
+        // A node does not list itself in the log of another fleet.
+        let reason = cluster.halt_reason();
+        let has_halted = reason.is_some_and(|reason| reason != HaltReason::OtherLog);
         if has_halted || is_full {
             // The other nodes then show why this one stands still, and not that it is silent.
             let _ = self.report_when_due(cluster);

@@ -14,6 +14,7 @@ pub(super) struct Report {
     /// The process, in hexadecimal digits.
     pub(super) process: String,
     pub(super) halted: Option<String>,
+    pub(super) halt_code: Option<String>,
     /// The codes of the conditions for which the node is not ready.
     pub(super) unready: Vec<String>,
     /// The takeover of the log after which the node restored what it had; 0 where there is none.

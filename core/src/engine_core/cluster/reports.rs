@@ -91,9 +91,10 @@ impl EngineCore {
             rules: cluster.rules,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: cluster.process.clone(),
-            halted: cluster.check_running().err().map(|error| error.to_string()),
+            halted: cluster.halted().map(|error| error.to_string()),
+            halt_code: cluster.halt_reason().map(|reason| reason.code().to_owned()),
             unready: self.unready_codes(),
-            takeover: cluster.restored.load(Ordering::Acquire),
+            takeover: cluster.restored_after(),
         };
         let reported = self.exchange_reports(cluster, &report);
         cluster.note_report(reported);
@@ -169,7 +170,8 @@ impl EngineCore {
                 // Both are read under one lock: a newer position with the chain of an older one looks like another log.
                 report.applied = applied.position;
                 report.chain = hex(&applied.chain);
-                report.halted = cluster.check_running().err().map(|error| error.to_string());
+                report.halted = cluster.halted().map(|error| error.to_string());
+                report.halt_code = cluster.halt_reason().map(|reason| reason.code().to_owned());
                 report.unready = self.unready_codes();
             }
             NodeStatus {
@@ -182,6 +184,7 @@ impl EngineCore {
                 rules: report.rules,
                 version: report.version,
                 halted: report.halted,
+                halt_code: report.halt_code,
                 unready: report.unready,
             }
         });

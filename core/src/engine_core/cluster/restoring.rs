@@ -5,7 +5,6 @@
 //! the place of what another node has still to restore.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::error::{EngineError, Result};
@@ -114,6 +113,8 @@ pub(super) struct Takeover {
     nodes: BTreeSet<String>,
     /// Those that have not reported that they restored what they have.
     missing: BTreeSet<String>,
+    /// Whether this node restored what it has.
+    has_restored: bool,
     /// The end of the log, which moves as entries are restored, and since when it has not moved.
     last: u64,
     since: Timestamp,
@@ -182,7 +183,6 @@ impl Cluster {
         let mut noted = lock(&self.takeover);
         let Some(number) = bounds.takeover else {
             *noted = None;
-            self.restored.store(0, Ordering::Release);
             return None;
         };
         let known = noted.take().filter(|known| known.number == number);
@@ -190,6 +190,7 @@ impl Cluster {
             number,
             nodes: self.listed_nodes(),
             missing: BTreeSet::new(),
+            has_restored: false,
             last: bounds.last,
             since: now,
             seen: now,
@@ -207,6 +208,20 @@ impl Cluster {
             ..known
         });
         (now < since.plus_seconds(TAKEOVER_SECONDS)).then_some(number)
+    }
+
+    /// This node has restored what it has.
+    pub(super) fn note_all_restored(&self) {
+        if let Some(takeover) = lock(&self.takeover).as_mut() {
+            takeover.has_restored = true;
+        }
+    }
+
+    /// The number of the takeover after which this node restored what it has; 0 where there is none.
+    pub(super) fn restored_after(&self) -> u64 {
+        let takeover = lock(&self.takeover);
+        let restored = takeover.as_ref().filter(|takeover| takeover.has_restored);
+        restored.map_or(0, |takeover| takeover.number)
     }
 
     /// Whether each node has reported that it restored what it has after this takeover. One that has halted does not.
@@ -277,7 +292,7 @@ impl Cluster {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU8;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
     use crate::log::EntryId;

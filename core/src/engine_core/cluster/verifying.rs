@@ -12,8 +12,8 @@ use crate::mutation::logged::entry::EntryReader;
 use crate::store::cluster::{self as stored, Applied};
 
 use super::super::EngineCore;
-use super::Cluster;
 use super::applying::is_same;
+use super::{Cluster, HaltReason};
 
 impl EngineCore {
     /// Appends the first entry to an empty log, and makes sure that a node whose file has data of its own is the one that began the fleet.
@@ -48,7 +48,7 @@ impl EngineCore {
         } else if !begins_empty {
             let message = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
                         address of another node";
-            return Err(cluster.halt(ErrorKind::StorageUnavailable, message));
+            return Err(cluster.halt(HaltReason::Trimmed, ErrorKind::StorageUnavailable, message));
         }
         Ok(())
     }
@@ -112,9 +112,7 @@ impl EngineCore {
             None => {}
         }
         // This comes before anything is appended, because the report shows a node that its clock is wrong.
-        if let Some(number) = bounds.takeover {
-            cluster.restored.store(number, Ordering::Release);
-        }
+        cluster.note_all_restored();
         self.report(cluster)?;
         if let Some(number) = bounds.takeover {
             if waiting.is_some() && !cluster.have_all_restored(number)? {
@@ -180,7 +178,7 @@ fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> En
              highest position begins a new log; otherwise export what this one has, and start it without its file",
             bounds.last, applied.position
         );
-        cluster.halt(ErrorKind::Corrupted, message)
+        cluster.halt(HaltReason::LogLostEntries, ErrorKind::Corrupted, message)
     } else {
         cluster.lost_entries(applied.position)
     }

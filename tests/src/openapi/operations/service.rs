@@ -44,7 +44,7 @@ pub(in crate::openapi) enum Done {
     Empty,
 }
 
-pub(in crate::openapi) const SERVICES: [Service; 7] = [
+pub(in crate::openapi) const SERVICES: [Service; 9] = [
     Service {
         id: "listBackups",
         path: "/operator/backups",
@@ -138,7 +138,8 @@ pub(in crate::openapi) const SERVICES: [Service; 7] = [
                 "ClusterStatus",
                 r#"{"node":"node-1","fleet":"5b0e6a6a4f0c1d3f8f6f6c2c9f5f0a11","position":4412,"positionAt":"2026-11-20T09:14:03.21Z",
                     "log":{"first":1,"last":4412},"problem":null,"rules":4,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
-                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":4,"version":"0.1.0","halted":null,"unready":[]}],"problems":[]}"#,
+                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":4,"version":"0.1.0","halted":null,
+                    "haltCode":null,"unready":[]}],"problems":[]}"#,
             ),
         ),
         problems: &[
@@ -147,6 +148,61 @@ pub(in crate::openapi) const SERVICES: [Service; 7] = [
             Code::NotFound,
             Code::UriTooLong,
             Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "fleetSettings",
+        path: "/operator/cluster/settings",
+        method: "get",
+        summary: "Return the settings of the fleet",
+        description: "The settings that hold on all nodes: those of actions, of retention, and how many events are kept. 404 where the server shares no \
+            log.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: None,
+        parameter: None,
+        response: (
+            "200",
+            "The settings, as this node has applied them.",
+            Done::Json(
+                "FleetSettings",
+                r#"{"actions.durations.reboot":"2m","limits.events":100000,"retention_days.stats":30}"#,
+            ),
+        ),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InsufficientScope,
+            Code::NotFound,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "configureFleet",
+        path: "/operator/cluster/settings",
+        method: "post",
+        summary: "Change settings of the fleet",
+        description: "Changes the settings that the body names; the others stay. They hold on each node once it has applied that, without a restart. Of two \
+            changes at the same moment on two nodes the later one holds as a whole. 400 where a name is no setting of the fleet or does not take the \
+            value: nothing is changed then.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: Some(("FleetSettings", r#"{"retention_days.stats":14}"#)),
+        parameter: None,
+        response: (
+            "200",
+            "All settings of the fleet, changed.",
+            Done::Json(
+                "FleetSettings",
+                r#"{"actions.durations.reboot":"2m","limits.events":100000,"retention_days.stats":14}"#,
+            ),
+        ),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InvalidBody,
+            Code::InsufficientScope,
+            Code::NotFound,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+            Code::LowDisk,
         ],
     },
     Service {

@@ -1,0 +1,135 @@
+//! The settings that all nodes share, and the rules by which they write.
+
+use crate::config::Config;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::log::{Appended, EntryId};
+use crate::model::{Condition, Severity};
+use crate::mutation::configure::{Configure, change, shared_settings, shared_values, take_over};
+use crate::mutation::logged::entry::EntryWriter;
+use crate::mutation::logged::{Logged as _, Tag};
+use crate::settings::Value;
+use crate::store::cluster as stored;
+use crate::store::codec::Encoder;
+use crate::timestamp::Timestamp;
+
+use super::super::EngineCore;
+use super::Cluster;
+
+impl Cluster {
+    /// Appends settings for all nodes; `founds` says, for the first entry, whether the fleet begins with nothing.
+    pub(super) fn append_configuration(
+        &self,
+        id: EntryId,
+        settings: String,
+        founds: Option<bool>,
+        rules: u16,
+    ) -> Result<Appended> {
+        let configure = Configure { settings, founds };
+        let mut bytes = Encoder::default();
+        configure.encode(&mut bytes);
+        let mut entry = EntryWriter::new(rules);
+        entry.push(Tag::Configure, bytes.bytes());
+        self.append(id, &entry.finish())
+    }
+}
+
+impl EngineCore {
+    /// The lines `name=value` of the shared settings that differ: this node's, with the fleet's.
+    pub(crate) fn foreign_settings(&self) -> Result<Vec<(String, String)>> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(Vec::new());
+        };
+        let fleets = stored::fleet_configuration(&self.store.snapshot()?)?;
+        let Some(fleets) = fleets else {
+            return Ok(Vec::new());
+        };
+        // The fleet's lines as this version writes them: another version has other names, or another order.
+        let mut config = Config::default();
+        take_over(&mut config, &fleets);
+        let fleets = shared_settings(&config);
+        // Both have the same names in the same order.
+        let pairs = cluster.own_settings.lines().zip(fleets.lines());
+        let differ = pairs.filter(|(own, fleets)| own != fleets);
+        Ok(differ
+            .map(|(own, fleets)| (own.to_owned(), fleets.to_owned()))
+            .collect())
+    }
+
+    /// The condition of a node that was started with other settings than those of the fleet.
+    pub(in crate::engine_core) fn settings_differ(&self, now: Timestamp) -> Option<Condition> {
+        let differ = self.foreign_settings().unwrap_or_default();
+        let names = differ.iter().filter_map(|(own, _)| own.split('=').next());
+        let names: Vec<_> = names.map(|name| name.trim().to_owned()).collect();
+        let text = "This node was started with other settings than the fleet has, which hold for all nodes: set the same here, or start one node \
+                    with --configure-fleet to change them.";
+        let condition = Condition::new("SettingsDiffer", Severity::Warning, text, now);
+        (!names.is_empty()).then(|| condition.about(names.len() as u64, names))
+    }
+
+    /// Makes the settings of this node those of the fleet.
+    pub(crate) fn configure_fleet(&self) -> Result<()> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(());
+        };
+        cluster.check_running()?;
+        self.verify(cluster)?;
+        self.apply_first(cluster)?;
+        self.configure(cluster, cluster.own_settings.clone(), cluster.fleet_rules())
+    }
+
+    /// Raises the rules by which the fleet writes to the newest that this program knows: the settings are appended again, by those.
+    pub(crate) fn finalize_fleet(&self) -> Result<()> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(());
+        };
+        self.catch_up()?;
+        let rules = cluster.rules;
+        if cluster.fleet_rules() >= rules {
+            return Ok(());
+        }
+        let older = cluster.nodes_without_rules(rules)?;
+        if !older.is_empty() {
+            let message = format!(
+                "not all nodes know rules {rules}: upgrade {}, or take off the list what is gone for good",
+                older.join(", ")
+            );
+            return Err(EngineError::new(ErrorKind::InvalidResourceState, message));
+        }
+        let settings = cluster.shared(shared_settings);
+        self.configure(cluster, settings, rules)
+    }
+
+    /// The settings of the fleet; `None` without a log, or before the first entry.
+    pub(crate) fn fleet_settings(&self) -> Result<Option<Vec<(String, Value)>>> {
+        if self.cluster().is_none() {
+            return Ok(None);
+        }
+        let lines = stored::fleet_configuration(&self.store.snapshot()?)?;
+        Ok(lines.map(|lines| {
+            let mut config = Config::default();
+            take_over(&mut config, &lines);
+            shared_values(&mut config)
+        }))
+    }
+
+    /// Changes settings of the fleet.
+    pub(crate) fn change_fleet_settings(&self, changes: &[(String, Value)]) -> Result<()> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(());
+        };
+        self.catch_up()?;
+        self.apply_first(cluster)?;
+        let mut config = cluster.shared(Clone::clone);
+        for (name, value) in changes {
+            change(&mut config, name, value)?;
+        }
+        let settings = shared_settings(&config);
+        self.configure(cluster, settings, cluster.fleet_rules())
+    }
+
+    fn configure(&self, cluster: &Cluster, settings: String, rules: u16) -> Result<()> {
+        let id = self.new_entry_id()?;
+        let appended = cluster.append_configuration(id, settings, None, rules)?;
+        self.apply_through(cluster, appended.position)
+    }
+}

@@ -1,0 +1,195 @@
+//! `cluster doctor`: what is wrong with a fleet, with the commands to type.
+
+use deskfleet_server::cluster::{FLEET_CONDITIONS, FleetStatus};
+use deskfleet_server::visible;
+
+use super::client::Client;
+use super::failure::Failure;
+use super::output::data;
+use super::server_args::NodeArgs;
+use super::status::{self, Shown};
+
+/// The conditions of which the code of the halt says what to do.
+const HALTS: [&str; 2] = ["Halted", "NodesHalted"];
+
+/// What to type about a condition, or about the halt of a node. `NODE` is the node that it is about, `PEER` the options of the doctor itself. The
+/// paths and the unit are those of the documents.
+fn advice(code: &str) -> &'static [&'static str] {
+    match code {
+        "LogLostEntries" => &[
+            "systemctl start deskfleet-node     # on each machine whose node is stopped: it may have what the log lost",
+            "systemctl restart deskfleet-node   # then on NODE; remove no file",
+        ],
+        "OtherLog" => &[
+            "grep -A 9 '^.cluster.' /var/lib/deskfleet/deskfleet.toml   # on NODE: does `log` have the address and the ?fleet= of the others?",
+            "systemctl restart deskfleet-node                           # then on NODE",
+        ],
+        "Trimmed" => &[
+            "systemctl restart deskfleet-node   # on NODE, with `join` naming another node: it keeps its file and copies that node's",
+        ],
+        "NewerRules" | "RulesDiffer" => &[
+            "install -m 755 deskfleet /usr/local/bin/ && systemctl restart deskfleet-node   # on NODE, with the newest version of the nodes",
+            "deskfleet cluster finalize PEER   # once all nodes have it",
+        ],
+        "DamagedEntry" => &[
+            "journalctl -u deskfleet-node -n 100   # on NODE; keep its file, and report this as a bug",
+        ],
+        "NoNodeGoesOn" => &[
+            "systemctl stop deskfleet-node   # on all machines",
+            "cd /var/lib/deskfleet && cp -p deskfleet.redb kept.redb && deskfleet cluster leave kept.redb   # on NODE",
+            "mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE; then add ?fleet=again to `log` on all machines",
+            "systemctl start deskfleet-node   # on NODE first; on the others once their files are moved away and `join` names NODE",
+        ],
+        "LogUnavailable" | "LogBehind" | "NodeUnreported" => &[
+            "journalctl -u deskfleet-node -n 50   # on NODE: what the log says",
+            "pg_isready -h DB1 -p 5432            # each server of the log, if that is PostgreSQL",
+            "curl -s http://N1:8222/healthz       # each of them, if it is JetStream",
+        ],
+        "LogTakenOver" => &[
+            "deskfleet cluster forget NAME PEER   # a node that is gone for good; any other is waited for ten seconds at most",
+        ],
+        "LogUnsafe" | "LogRestored" => &[
+            "psql -h DB1 -c 'SHOW synchronous_standby_names' fleet       # PostgreSQL: must not be empty",
+            "curl -s 'http://N1:8222/jsz?config=true' | grep sync_always   # JetStream: true on each server",
+        ],
+        "WrongClock" => &["timedatectl set-ntp true && timedatectl timesync-status   # on NODE"],
+        "NodeNameTaken" => &[
+            "systemctl stop deskfleet-node   # on one of the two machines that have the name NODE; then give it another `node`, and no copied file",
+        ],
+        "SettingsDiffer" => &[
+            "deskfleet cluster settings PEER   # those of the fleet, for deskfleet.toml; NAME=VALUE there changes one",
+        ],
+        "NodesSilent" => &[
+            "systemctl restart deskfleet-node     # on NODE",
+            "deskfleet cluster forget NODE PEER   # if it is gone for good",
+        ],
+        "NodesUnready" => {
+            &["deskfleet status --url http://NODE:8080 --key-file FILE   # the address of NODE"]
+        }
+        "NodesDiffer" => &[
+            "systemctl restart deskfleet-node   # on NODE: the one that applies nothing more then is the wrong one",
+        ],
+        "LowDisk" => &["df -h /var/lib/deskfleet && ls -lhS /var/lib/deskfleet   # on NODE"],
+        _ => &[],
+    }
+}
+
+/// Prints what is wrong with the fleet and with the node that is asked. Fails where something is.
+pub(super) fn run(peer: NodeArgs) -> Result<(), Failure> {
+    let options = options(&peer);
+    let client = Client::new(peer.url, &peer.files)?;
+    let fleet = client.fleet()?.1;
+    let own = std::slice::from_ref(&fleet.status.node);
+    let mut own_conditions = status::conditions(&client)?;
+    // What this node knows of the others is some seconds old.
+    own_conditions.retain(|condition| !FLEET_CONDITIONS.contains(&&*condition.code));
+    let of_fleet: Vec<_> = fleet.conditions().into_iter().map(Shown::from).collect();
+    let own_conditions = own_conditions.iter().map(|condition| (condition, own));
+    let of_fleet = of_fleet
+        .iter()
+        .map(|condition| (condition, &*condition.subjects));
+    let mut count = 0;
+    for (condition, nodes) in own_conditions.chain(of_fleet) {
+        count += 1;
+        data(condition)?;
+        for line in lines(&condition.code, nodes, &options, &fleet) {
+            data(format_args!("    {line}"))?;
+        }
+    }
+    match count {
+        0 => data(format_args!(
+            "ok: nothing is wrong with the fleet, as {} sees it",
+            visible(&fleet.status.node)
+        )),
+        1 => Err(Failure("something is wrong with the fleet".to_owned())),
+        many => Err(Failure(format!("{many} things are wrong with the fleet"))),
+    }
+}
+
+/// The commands, once for each node where they name it.
+fn lines(code: &str, nodes: &[String], options: &str, fleet: &FleetStatus) -> Vec<String> {
+    if HALTS.contains(&code) {
+        let of_node = |node: &String| {
+            let known = fleet.status.nodes.iter().find(|of| of.node == *node);
+            let halt = known.and_then(|of| of.halt_code.as_deref());
+            halt.map_or_else(Vec::new, |halt| {
+                lines(halt, std::slice::from_ref(node), options, fleet)
+            })
+        };
+        return nodes.iter().flat_map(of_node).collect();
+    }
+    let mut all = Vec::new();
+    for line in advice(code) {
+        let line = line.replace("PEER", options);
+        if line.contains("NODE") {
+            all.extend(
+                nodes
+                    .iter()
+                    .map(|node| line.replace("NODE", &visible(node))),
+            );
+        } else {
+            all.push(line);
+        }
+    }
+    all
+}
+
+/// The options that name the node and its key, as they were given.
+fn options(peer: &NodeArgs) -> String {
+    let mut options = format!("--url {}", peer.url);
+    let files = &peer.files;
+    for (name, file) in [
+        ("--key-file", &files.key_file),
+        ("--ca", &files.ca),
+        ("--client-cert", &files.client_cert),
+        ("--client-key", &files.client_key),
+    ] {
+        if let Some(file) = file {
+            options = format!("{options} {name} {}", file.display());
+        }
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fleet() -> FleetStatus {
+        let node = |name: &str, code: Option<&str>| {
+            serde_json::json!({
+                "node": name, "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 5,
+                "version": "0.2.0", "halted": code, "haltCode": code,
+            })
+        };
+        let fleet = serde_json::json!({
+            "node": "n-1", "fleet": "00ff", "position": 12, "positionAt": null, "log": {"first": 1, "last": 12}, "problem": null,
+            "nodes": [node("n-1", None), node("n-2", Some("Trimmed")), node("n-3", Some("a later code"))], "problems": [],
+        });
+        serde_json::from_value(fleet).unwrap()
+    }
+
+    #[test]
+    fn commands_name_each_node_and_the_node_that_was_asked() {
+        let nodes = ["n-2".to_owned(), "n-3".to_owned()];
+        let lines = |code| lines(code, &nodes, "--url http://n-1", &fleet());
+        let expected = [
+            "systemctl restart deskfleet-node     # on n-2",
+            "systemctl restart deskfleet-node     # on n-3",
+            "deskfleet cluster forget n-2 --url http://n-1   # if it is gone for good",
+            "deskfleet cluster forget n-3 --url http://n-1   # if it is gone for good",
+        ];
+        assert_eq!(lines("NodesSilent"), expected);
+        assert_eq!(lines("KeysExpire"), Vec::<String>::new());
+        let halted = lines("NodesHalted");
+        assert_eq!(halted.len(), 1, "{halted:?}");
+        assert!(halted[0].contains("on n-2, with `join`"), "{halted:?}");
+    }
+
+    #[test]
+    fn each_condition_of_a_fleet_has_commands() {
+        for code in FLEET_CONDITIONS {
+            assert!(HALTS.contains(&code) || !advice(code).is_empty(), "{code}");
+        }
+    }
+}
