@@ -1,7 +1,7 @@
 //! The settings that all nodes of a fleet share: a mutation must read the same configuration on each of them.
 
 use crate::config::Config;
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::{EngineError, Result};
 use crate::settings::{self, Value, Wrong};
 use crate::store::{cluster, meta};
 
@@ -45,9 +45,9 @@ pub(crate) fn shared_values(config: &mut Config) -> Vec<(String, Value)> {
 /// Sets a setting that the nodes share.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`] where it is none, or takes other values.
+/// [`InvalidParameter`](crate::ErrorKind::InvalidParameter) where it is none, or takes other values.
 pub(crate) fn change(config: &mut Config, name: &str, value: &Value) -> Result<()> {
-    let refused = |message| Err(EngineError::new(ErrorKind::InvalidParameter, message));
+    let refused = |message| Err(EngineError::invalid("settings", message));
     let wrong = match settings::set(config, name, value) {
         Ok(()) if is_shared(name) => return Ok(()),
         Ok(()) => {
