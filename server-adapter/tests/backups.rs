@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 
 use crate::client::{Answer, Client};
 use crate::schema;
-use crate::served::{Served, served};
+use crate::served::{Served, incompressible_day, served};
 use deskfleet::{AuditAction, AuditResult, Engine, NewKey, Scope};
 use deskfleet_server::{Backups, SentCopies, ServerOptions};
 use serde_json::{Value, json};
@@ -302,6 +302,149 @@ fn download_that_is_broken_off_makes_room_for_the_next() {
     client.head();
     drop(client);
     assert_eq!(download(&served).0, 200);
+}
+
+/// A copy that does not fit into the buffers of a connection.
+fn sending_much(file: &Path) -> Served {
+    let served = sending(file);
+    incompressible_day(&served.engine);
+    served
+}
+
+/// A connection that asks for a copy, and the head of the response.
+fn ask_for_copy(served: &Served, key: &str, headers: &str) -> (Client, String) {
+    let mut client = served.client();
+    client.send(format!(
+        "POST {DOWNLOAD} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\nconnection: close\r\n{headers}content-length: 0\r\n\r\n"
+    ));
+    let head = client.head();
+    (client, head)
+}
+
+/// A header of a head.
+fn named<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+    lines.find(|line| line.0 == name).map(|line| line.1)
+}
+
+fn status(head: &str) -> &str {
+    head.split(' ').nth(1).unwrap()
+}
+
+/// Bytes from the first on of a copy that is cut off then, its length and its tag.
+fn cut_off(served: &Served) -> (Vec<u8>, usize, String) {
+    let (mut client, head) = ask_for_copy(served, &served.key, "");
+    assert_eq!(status(&head), "200", "{head}");
+    assert_eq!(named(&head, "accept-ranges"), Some("bytes"));
+    let length = named(&head, "content-length").unwrap().parse().unwrap();
+    let mut bytes = Vec::new();
+    client.read_some(&mut bytes, 1_000_000);
+    (bytes, length, named(&head, "etag").unwrap().to_owned())
+}
+
+#[test]
+fn download_that_is_cut_off_several_times_is_the_same_copy_in_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = sending_much(&folder.path().join("store.redb"));
+    let (mut copy, length, etag) = cut_off(&served);
+    let mut parts = 1;
+    while copy.len() < length {
+        let from = copy.len();
+        let range = format!("range: bytes={from}-\r\nif-range: {etag}\r\n");
+        let (mut client, head) = ask_for_copy(&served, &served.key, &range);
+        assert_eq!(status(&head), "206", "{head}");
+        let sent = format!("bytes {from}-{}/{length}", length - 1);
+        assert_eq!(named(&head, "content-range"), Some(&*sent));
+        assert_eq!(named(&head, "etag"), Some(&*etag));
+        let left = (length - from).to_string();
+        assert_eq!(named(&head, "content-length"), Some(&*left));
+        parts += 1;
+        let most = if parts < 5 { 1_000_000 } else { length };
+        client.read_some(&mut copy, most.min(length - from));
+        // What was written since is of no copy that was begun before.
+        served
+            .engine
+            .issue_key(NewKey::new(format!("key-{parts}"), [Scope::Read]))
+            .unwrap();
+    }
+    assert_eq!(parts, 5);
+    let file = folder.path().join("copy");
+    fs::write(&file, &copy).unwrap();
+    let report = Engine::check_file(&file).unwrap();
+    assert!(report.problems.is_empty() && report.keys == 1, "{report:?}");
+    // It was sent to its end, and is not kept.
+    let range = format!("range: bytes=1000-\r\nif-range: {etag}\r\n");
+    let (_, head) = ask_for_copy(&served, &served.key, &range);
+    assert_eq!(status(&head), "200", "{head}");
+    assert_ne!(named(&head, "etag"), Some(&*etag));
+}
+
+#[test]
+fn range_of_another_copy_or_that_is_malformed_gets_a_whole_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = sending_much(&folder.path().join("store.redb"));
+    let mut seen = BTreeSet::new();
+    for headers in [
+        "range: bytes=1000-\r\nif-range: \"0123\"\r\n",
+        "range: bytes=1000-\r\nif-range: W/ETAG\r\n",
+        "range: bytes=1000-\r\nif-range: Sun, 29 Nov 2026 12:00:00 GMT\r\n",
+        "range: bytes=0-499\r\nif-range: ETAG\r\n",
+        "range: bytes=-500\r\nif-range: ETAG\r\n",
+        "range: bytes=1000-,2000-\r\nif-range: ETAG\r\n",
+        "range: bytes=1000-\r\nrange: bytes=2000-\r\nif-range: ETAG\r\n",
+        "range: \r\nif-range: ETAG\r\n",
+        "if-range: ETAG\r\n",
+    ] {
+        let (_, length, etag) = cut_off(&served);
+        let (_, head) = ask_for_copy(&served, &served.key, &headers.replace("ETAG", &etag));
+        assert_eq!(status(&head), "200", "{headers} {head}");
+        let whole: usize = named(&head, "content-length").unwrap().parse().unwrap();
+        assert!(whole >= length, "{headers} {head}");
+        assert!(seen.insert(etag) && seen.insert(named(&head, "etag").unwrap().to_owned()));
+    }
+}
+
+#[test]
+fn range_after_the_end_of_the_kept_copy_is_416_and_keeps_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = sending_much(&folder.path().join("store.redb"));
+    let (_, length, etag) = cut_off(&served);
+    for from in [length, length + 1, usize::MAX] {
+        let headers = format!(
+            "x-api-key: {}\r\nrange: bytes={from}-\r\nif-range: {etag}\r\ncontent-length: 0\r\n",
+            served.key
+        );
+        let refused = served.client().ask("POST", DOWNLOAD, &headers);
+        assert_eq!(refused.status, 416, "{refused:?}");
+        let range = format!("bytes */{length}");
+        assert_eq!(refused.header("content-range"), Some(&*range));
+        assert_eq!(refused.json()["code"], "RangeNotSatisfiable");
+    }
+    let range = format!("range: bytes={}-\r\nif-range: {etag}\r\n", length - 1);
+    let (mut client, head) = ask_for_copy(&served, &served.key, &range);
+    assert_eq!(status(&head), "206", "{head}");
+    assert_eq!(client.read_to_end().len(), 1);
+}
+
+#[test]
+fn range_without_a_tag_goes_on_for_the_same_key_and_with_what_it_was_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = sending_much(&folder.path().join("store.redb"));
+    let new = NewKey::new("other", [Scope::Admin]);
+    let other = served.engine.issue_key(new).unwrap().secret;
+    let (bytes, length, _) = cut_off(&served);
+    let range = |from: usize| format!("range: bytes={from}-\r\n");
+    let (_, head) = ask_for_copy(&served, &served.key, &range(bytes.len()));
+    assert_eq!(status(&head), "206", "{head}");
+    // Nobody was sent as much of it.
+    let (_, head) = ask_for_copy(&served, &served.key, &range(length - 1));
+    assert_eq!(status(&head), "200", "{head}");
+    // That copy was begun for a client that has bytes of another one.
+    let (_, head) = ask_for_copy(&served, &served.key, &range(1000));
+    assert_eq!(status(&head), "200", "{head}");
+    let (bytes, ..) = cut_off(&served);
+    let (_, head) = ask_for_copy(&served, &other, &range(bytes.len()));
+    assert_eq!(status(&head), "200", "{head}");
 }
 
 #[test]

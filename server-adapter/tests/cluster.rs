@@ -2,6 +2,7 @@
 #![cfg(all(unix, feature = "postgres"))]
 
 mod conditions;
+mod cut_copies;
 mod cut_off;
 mod node_starts;
 

@@ -1,13 +1,17 @@
-//! Copies of the store that are sent to a client and not kept.
+//! Copies of the store that are sent to a client. One that was cut off is kept for a while, so that the client can go on.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use deskfleet::{Engine, ErrorKind, error_chain};
+use http::header::{IF_RANGE, RANGE};
+use http::{HeaderMap, HeaderValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::has_room;
@@ -18,8 +22,11 @@ use crate::log::LogQueue;
 const PIECE_BYTES: usize = 256 * 1024;
 /// Pieces that are buffered for a client.
 const PIECES_MAX: usize = 2;
+/// How long a copy is kept whose download was cut off.
+const KEPT_FOR: Duration = Duration::from_secs(10 * 60);
+
 /// The path of a copy of the store while it is sent. Clones share it: one copy is sent at a time, one more request waits, and
-/// further ones are refused.
+/// further ones are refused. A copy whose download was cut off is kept for ten minutes, or until another copy is asked for.
 #[derive(Debug, Clone)]
 pub struct SentCopies(Arc<Inner>);
 
@@ -27,19 +34,93 @@ pub struct SentCopies(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     path: PathBuf,
-    /// Locked while a copy is written and sent.
-    sending: Mutex<()>,
+    kept_for: Duration,
+    /// The copy that was cut off. Locked while a copy is written and sent.
+    kept: Mutex<Option<KeptCopy>>,
     /// Locked by the request that waits; each request has a thread.
     waiting: Mutex<()>,
 }
 
-/// Receives the copy, or why there is none; `None` if another request waits already.
-pub(crate) type Begun = oneshot::Sender<Option<Result<FileBody, ErrorKind>>>;
+#[derive(Debug)]
+struct StoredCopy {
+    file: File,
+    length: u64,
+    etag: HeaderValue,
+    /// The number of the key that asked for it, unless for the rest of another one: what that client has is not of this copy.
+    key: Option<u64>,
+    /// Bytes from the first on that were handed to a connection.
+    handed_out: u64,
+}
+
+#[derive(Debug)]
+struct KeptCopy {
+    copy: StoredCopy,
+    until: Instant,
+    /// Its end ends the thread that waits for `until`.
+    _in_use: Sender<()>,
+}
+
+/// What a client has of a copy.
+#[derive(Debug)]
+pub(crate) struct Resumption {
+    /// The first byte that it lacks.
+    from: u64,
+    /// The copy that it has the bytes of, if it says so.
+    etag: Option<HeaderValue>,
+}
+
+impl Resumption {
+    /// From `Range: bytes=N-`. `None` for any other range: the client gets the whole copy.
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Self> {
+        let mut ranges = headers.get_all(RANGE).iter();
+        let (range, None) = (ranges.next()?.to_str().ok()?, ranges.next()) else {
+            return None;
+        };
+        let (unit, set) = range.split_once('=')?;
+        let from = set.trim().strip_suffix('-')?;
+        let is_number = from.bytes().all(|byte| byte.is_ascii_digit());
+        if !unit.trim().eq_ignore_ascii_case("bytes") || !is_number {
+            return None;
+        }
+        Some(Self {
+            from: from.parse().ok()?,
+            etag: headers.get(IF_RANGE).cloned(),
+        })
+    }
+}
+
+/// The part of a copy that is sent.
+#[derive(Debug)]
+pub(crate) struct CopyPart {
+    pub(crate) body: FileBody,
+    pub(crate) etag: HeaderValue,
+    /// Its first byte, if the client has those before it.
+    pub(crate) from: Option<u64>,
+    /// The length of the whole copy.
+    pub(crate) length: u64,
+}
+
+/// Why no copy is sent.
+#[derive(Debug)]
+pub(crate) enum NotSent {
+    /// Another request waits already.
+    Busy,
+    Failed(ErrorKind),
+    /// The copy has no byte there; its length.
+    PastEnd(u64),
+}
+
+/// Receives the copy, or why there is none.
+pub(crate) type Begun = oneshot::Sender<Result<CopyPart, NotSent>>;
 
 impl SentCopies {
     /// Writes copies beside the file of a store, over any file of that name.
     #[must_use]
     pub fn beside(file: &Path) -> Self {
+        Self::keeping(file, KEPT_FOR)
+    }
+
+    fn keeping(file: &Path, kept_for: Duration) -> Self {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
             _ => PathBuf::from("."),
@@ -49,46 +130,132 @@ impl SentCopies {
         Self(Arc::new(Inner {
             folder,
             path: path.into(),
-            sending: Mutex::new(()),
+            kept_for,
+            kept: Mutex::default(),
             waiting: Mutex::new(()),
         }))
     }
 
-    /// Writes a copy and sends it, until the end or until the client is gone. Blocks.
-    pub(crate) fn send(&self, engine: &Engine, begun: Begun) {
-        let Some(waiting) = try_lock(&self.0.waiting) else {
-            // The client may be gone.
-            let _ = begun.send(None);
+    /// Sends a copy for a key, until the end or until the client is gone; goes on with the kept one if that is the copy of `resumption`. A copy
+    /// that is cut off is kept, and this returns when it is needed no more. Blocks.
+    pub(crate) fn send(
+        self,
+        engine: Engine,
+        key: Option<u64>,
+        resumption: Option<&Resumption>,
+        begun: Begun,
+    ) {
+        let Some(in_use) = self.0.send(engine, key, resumption, begun) else {
             return;
         };
-        let _one_at_a_time = lock(&self.0.sending);
-        drop(waiting);
-        if begun.is_closed() {
-            return;
-        }
-        let (mut file, length) = match self.0.write(engine) {
-            Ok(written) => written,
-            Err(kind) => {
-                // The client may be gone.
-                let _ = begun.send(Some(Err(kind)));
-                return;
+        let kept_for = self.0.kept_for;
+        // Once the server is gone, nothing but this thread would keep the copy.
+        let inner = Arc::downgrade(&self.0);
+        drop(self);
+        if in_use.recv_timeout(kept_for) == Err(RecvTimeoutError::Timeout)
+            && let Some(inner) = inner.upgrade()
+        {
+            let mut kept = lock(&inner.kept);
+            if kept.take_if(|kept| kept.until <= Instant::now()).is_some() {
+                inner.remove();
             }
-        };
-        let (pieces, received) = mpsc::channel(PIECES_MAX);
-        let body = FileBody {
-            pieces: received,
-            left: length,
-        };
-        if begun.send(Some(Ok(body))).is_ok() {
-            send_pieces(&mut file, length, &pieces);
         }
-        self.0.remove();
     }
 }
 
 impl Inner {
-    /// An open copy and its length in bytes.
-    fn write(&self, engine: &Engine) -> Result<(File, u64), ErrorKind> {
+    /// Returns what ends when a copy that was cut off is needed no more.
+    fn send(
+        &self,
+        engine: Engine,
+        key: Option<u64>,
+        resumption: Option<&Resumption>,
+        begun: Begun,
+    ) -> Option<Receiver<()>> {
+        // Where sending fails, the client is gone.
+        let Some(waiting) = try_lock(&self.waiting) else {
+            let _ = begun.send(Err(NotSent::Busy));
+            return None;
+        };
+        let mut kept = lock(&self.kept);
+        drop(waiting);
+        if begun.is_closed() {
+            return None;
+        }
+        let found = self.copy(&engine, key, resumption, &mut kept);
+        drop(engine);
+        let (mut copy, from) = match found {
+            Ok(found) => found,
+            Err(not_sent) => {
+                let _ = begun.send(Err(not_sent));
+                return None;
+            }
+        };
+        let first = from.unwrap_or_default();
+        let (pieces, received) = mpsc::channel(PIECES_MAX);
+        let (over, ended) = channel();
+        let part = CopyPart {
+            body: FileBody {
+                pieces: received,
+                left: copy.length - first,
+                over,
+            },
+            etag: copy.etag.clone(),
+            from,
+            length: copy.length,
+        };
+        let is_readable = begun.send(Ok(part)).is_err()
+            || send_pieces(&mut copy.file, copy.length - first, &pieces);
+        drop(pieces);
+        let left = ended.recv().unwrap_or_default();
+        copy.handed_out = copy.handed_out.max(copy.length - left);
+        if left == 0 || copy.handed_out == 0 || !is_readable {
+            drop(copy);
+            self.remove();
+            return None;
+        }
+        let (sender, in_use) = channel();
+        *kept = Some(KeptCopy {
+            copy,
+            until: Instant::now() + self.kept_for,
+            _in_use: sender,
+        });
+        Some(in_use)
+    }
+
+    /// The kept copy, read from the first byte that is missing, or another one; and that byte.
+    fn copy(
+        &self,
+        engine: &Engine,
+        key: Option<u64>,
+        resumption: Option<&Resumption>,
+        kept: &mut Option<KeptCopy>,
+    ) -> Result<(StoredCopy, Option<u64>), NotSent> {
+        if let Some(resumption) = resumption
+            && let Some(found) = kept.take_if(|kept| kept.copy.is_that_of(resumption, key))
+        {
+            let (length, from) = (found.copy.length, resumption.from);
+            if from >= length {
+                *kept = Some(found);
+                return Err(NotSent::PastEnd(length));
+            }
+            let mut copy = found.copy;
+            let sought = copy.file.seek(SeekFrom::Start(from));
+            sought.map_err(|_| NotSent::Failed(ErrorKind::StorageUnavailable))?;
+            return Ok((copy, Some(from)));
+        }
+        // Its room is needed for the next one.
+        *kept = None;
+        let key = key.filter(|_| resumption.is_none());
+        let copy = self.write(engine, key).map_err(NotSent::Failed)?;
+        Ok((copy, None))
+    }
+
+    fn write(&self, engine: &Engine, key: Option<u64>) -> Result<StoredCopy, ErrorKind> {
+        let mut etag = [0; 16];
+        getrandom::fill(&mut etag).map_err(|_| ErrorKind::Internal)?;
+        let etag = format!("\"{:032x}\"", u128::from_le_bytes(etag));
+        let etag = HeaderValue::from_str(&etag).map_err(|_| ErrorKind::Internal)?;
         // A killed process may have left a copy.
         self.remove();
         let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
@@ -102,8 +269,13 @@ impl Inner {
             error.kind()
         })?;
         let opened = File::open(&self.path).and_then(|file| {
-            let length = file.metadata()?.len();
-            Ok((file, length))
+            Ok(StoredCopy {
+                length: file.metadata()?.len(),
+                file,
+                etag,
+                key,
+                handed_out: 0,
+            })
         });
         // If an open file can be removed, no copy is left however this process ends.
         #[cfg(unix)]
@@ -117,18 +289,32 @@ impl Inner {
     }
 }
 
-fn send_pieces(file: &mut File, length: u64, pieces: &mpsc::Sender<io::Result<Bytes>>) {
+impl StoredCopy {
+    /// Whether a client that has the bytes before `resumption` for a key has those of this copy. Without the tag of its copy that is likely
+    /// where the same key got as many of this one.
+    fn is_that_of(&self, resumption: &Resumption, key: Option<u64>) -> bool {
+        if let Some(etag) = &resumption.etag {
+            return *etag == self.etag;
+        }
+        let may_have = resumption.from <= self.handed_out || resumption.from >= self.length;
+        key.is_some() && key == self.key && may_have
+    }
+}
+
+/// Returns whether the file could be read, also if the client is gone.
+fn send_pieces(file: &mut File, length: u64, pieces: &mpsc::Sender<io::Result<Bytes>>) -> bool {
     let mut left = length;
     while left > 0 {
         let most = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
         let mut piece = vec![0; most];
         let read = file.read_exact(&mut piece).map(|()| Bytes::from(piece));
         left -= most as u64;
-        let is_last = read.is_err();
-        if pieces.blocking_send(read).is_err() || is_last {
-            return;
+        let is_read = read.is_ok();
+        if pieces.blocking_send(read).is_err() || !is_read {
+            return is_read;
         }
     }
+    true
 }
 
 /// A file of known length that a thread reads, piece by piece.
@@ -137,6 +323,8 @@ pub(crate) struct FileBody {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     /// Bytes that are not read yet.
     left: u64,
+    /// Receives those at the end.
+    over: Sender<u64>,
 }
 
 impl FileBody {
@@ -154,5 +342,108 @@ impl FileBody {
             self.left = self.left.saturating_sub(piece.len() as u64);
         }
         Poll::Ready(Some(piece))
+    }
+}
+
+impl Drop for FileBody {
+    fn drop(&mut self) {
+        // The thread that reads the file waits for it.
+        let _ = self.over.send(self.left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::{JoinHandle, spawn};
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn engine() -> Engine {
+        let builder = Engine::builder().clock(SystemTime::now).seed(1);
+        builder.open_in_memory().unwrap()
+    }
+
+    /// Asks for a copy of which the client takes a byte more, and no more; returns its tag and the thread that sent it.
+    fn cut_off(
+        copies: &SentCopies,
+        engine: &Engine,
+        etag: Option<&HeaderValue>,
+    ) -> (HeaderValue, JoinHandle<()>) {
+        let (copies, engine) = (copies.clone(), engine.clone());
+        let resumption = etag.map(|etag| Resumption {
+            from: 1,
+            etag: Some(etag.clone()),
+        });
+        let (send, begun) = oneshot::channel();
+        let thread = spawn(move || copies.send(engine, Some(1), resumption.as_ref(), send));
+        let mut part = begun.blocking_recv().unwrap().unwrap();
+        assert_eq!(
+            part.from.is_some(),
+            etag.is_some_and(|etag| *etag == part.etag)
+        );
+        let piece = part.body.pieces.blocking_recv().unwrap().unwrap();
+        assert!(!piece.is_empty());
+        part.body.left = part.length - 2;
+        (part.etag, thread)
+    }
+
+    #[test]
+    fn copy_that_was_cut_off_is_kept_for_its_time_by_one_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine();
+        let copies = SentCopies::keeping(&folder.path().join("store"), Duration::from_millis(300));
+        let (etag, first) = cut_off(&copies, &engine, None);
+        let (same, second) = cut_off(&copies, &engine, Some(&etag));
+        assert_eq!(same, etag);
+        first.join().unwrap();
+        assert!(lock(&copies.0.kept).is_some());
+        second.join().unwrap();
+        assert!(lock(&copies.0.kept).is_none());
+        let (other, _) = cut_off(&copies, &engine, Some(&etag));
+        assert_ne!(other, etag);
+    }
+
+    #[test]
+    fn kept_copy_ends_with_a_new_request_or_the_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine();
+        let copies = SentCopies::beside(&folder.path().join("store"));
+        let (etag, first) = cut_off(&copies, &engine, None);
+        let (other, second) = cut_off(&copies, &engine, None);
+        assert_ne!(other, etag);
+        first.join().unwrap();
+        // The copy is kept once its thread no longer holds the lock.
+        while lock(&copies.0.kept).is_none() {}
+        drop(copies);
+        second.join().unwrap();
+        #[cfg(unix)]
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_a_range_without_an_end_goes_on() {
+        let from = |range: &'static str| {
+            let headers = HeaderMap::from_iter([(RANGE, HeaderValue::from_static(range))]);
+            Resumption::from_headers(&headers).map(|resumption| resumption.from)
+        };
+        assert_eq!(from("bytes=0-"), Some(0));
+        assert_eq!(from("Bytes= 12- "), Some(12));
+        for range in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "bytes=-1",
+            "bytes=1-2",
+            "bytes=1-,2-",
+            "bytes=1--",
+            "items=1-",
+            "bytes 1-",
+            "bytes=+1-",
+            "bytes=99999999999999999999-",
+        ] {
+            assert_eq!(from(range), None, "{range}");
+        }
     }
 }

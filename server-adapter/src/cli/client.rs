@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet_server::{Problem, api_key, read_api_key, visible};
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::handshake;
@@ -32,6 +32,9 @@ pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
 const HANDSHAKE_MAX: Duration = Duration::from_secs(15);
 /// The most bytes of a response: a page of 500 rows has a tenth of that.
 const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// The time within which the next piece of a file must come.
+#[cfg(feature = "cluster")]
+const PIECE_MAX: Duration = Duration::from_secs(60);
 
 /// A server, and the key to use there.
 pub(crate) struct Client {
@@ -94,10 +97,23 @@ impl Client {
         self.whole(Method::DELETE, target, Pieces::default(), "")
     }
 
-    /// Posts nothing and returns the body of the response, piece by piece.
+    /// Posts nothing, with `headers`, and returns the file in the response, piece by piece. A server may take long to begin with it.
     #[cfg(feature = "cluster")]
-    pub(crate) fn post_for_download(&self, target: &str) -> Result<Download<'_>, Failure> {
-        self.send(Method::POST, target, Pieces::default(), "")
+    pub(crate) fn post_for_file(
+        &self,
+        target: &str,
+        headers: HeaderMap,
+    ) -> Result<Download<'_>, NoFile> {
+        let exchanged = self.exchange(Method::POST, target, headers, Pieces::default(), "");
+        let mut download = exchanged.map_err(NoFile::for_now)?;
+        let status = download.status;
+        if status.is_success() {
+            download.piece_max = Some(PIECE_MAX);
+            return Ok(download);
+        }
+        let is_final = status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS;
+        let failure = self.refusal(download);
+        Err(NoFile { failure, is_final })
     }
 
     /// Posts a JSON body and returns the body of the response.
@@ -126,11 +142,36 @@ impl Client {
         })
     }
 
-    /// `advice` is the advice when a connection ends before the response.
+    /// The same for a response that is a success.
     fn send(
         &self,
         method: Method,
         target: &str,
+        body: Pieces,
+        advice: &str,
+    ) -> Result<Download<'_>, Failure> {
+        let download = self.exchange(method, target, HeaderMap::new(), body, advice)?;
+        if download.status.is_success() {
+            return Ok(download);
+        }
+        Err(self.refusal(download))
+    }
+
+    /// The failure that a response reports.
+    fn refusal(&self, download: Download<'_>) -> Failure {
+        let status = download.status;
+        match download.collect() {
+            Ok(body) => refused(&self.url, status, &body),
+            Err(error) => broken_off(&self.url, &*error),
+        }
+    }
+
+    /// Sends a request with `more` headers; returns the response. `advice` is the advice when a connection ends before that.
+    fn exchange(
+        &self,
+        method: Method,
+        target: &str,
+        more: HeaderMap,
         body: Pieces,
         advice: &str,
     ) -> Result<Download<'_>, Failure> {
@@ -153,6 +194,7 @@ impl Client {
             (HeaderName::from_static("x-api-key"), self.key.clone()),
         ];
         request.headers_mut().extend(headers);
+        request.headers_mut().extend(more);
         let socket = connect(&self.url.host, self.url.port)
             .map_err(|error| Failure::caused(&self.url, &error))?;
         let broke_off = |error: BrokenOff| {
@@ -182,17 +224,14 @@ impl Client {
                     .unwrap_or_else(|_| Err("no response in time".into())),
             }
         });
-        let response = responded.map_err(broke_off)?;
-        let status = response.status();
-        let download = Download {
+        let (head, body) = responded.map_err(broke_off)?.into_parts();
+        Ok(Download {
             client: self,
-            body: Some(response.into_body()),
-        };
-        if status.is_success() {
-            return Ok(download);
-        }
-        let body = download.collect().map_err(broke_off)?;
-        Err(refused(&self.url, status, &body))
+            status: head.status,
+            headers: head.headers,
+            body: Some(body),
+            piece_max: None,
+        })
     }
 }
 
@@ -234,18 +273,71 @@ async fn respond(
     Ok(sender.send_request(request).await?)
 }
 
-/// The body of a response, piece by piece as it comes.
+/// Why a file did not come.
+#[cfg(feature = "cluster")]
+pub(crate) struct NoFile {
+    pub(crate) failure: Failure,
+    /// Whether another attempt would fail as well.
+    pub(crate) is_final: bool,
+}
+
+#[cfg(feature = "cluster")]
+impl NoFile {
+    pub(crate) fn for_now(failure: Failure) -> Self {
+        Self {
+            failure,
+            is_final: false,
+        }
+    }
+
+    pub(crate) fn for_good(failure: Failure) -> Self {
+        Self {
+            failure,
+            is_final: true,
+        }
+    }
+}
+
+/// A response, whose body comes piece by piece.
 pub(crate) struct Download<'c> {
     client: &'c Client,
+    status: StatusCode,
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(dead_code, reason = "a copy has some")
+    )]
+    headers: HeaderMap,
+    /// The time within which the next piece must come; `None`: never.
+    piece_max: Option<Duration>,
     /// `None` after its end or a failure.
     body: Option<Incoming>,
 }
 
 impl Download<'_> {
+    #[cfg(feature = "cluster")]
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    #[cfg(feature = "cluster")]
+    pub(crate) fn header(&self, name: HeaderName) -> Option<&HeaderValue> {
+        self.headers.get(name)
+    }
+
     /// The next piece; `None` at the end.
     fn next_piece(&mut self) -> Result<Option<Bytes>, BrokenOff> {
         while let Some(body) = &mut self.body {
-            match self.client.runtime.block_on(body.frame()).transpose() {
+            let frame = self.client.runtime.block_on(async {
+                match self.piece_max {
+                    None => Ok(body.frame().await),
+                    Some(most) => timeout(most, body.frame()).await,
+                }
+            });
+            let Ok(frame) = frame else {
+                self.body = None;
+                return Err("nothing came in time".into());
+            };
+            match frame.transpose() {
                 Ok(Some(frame)) => {
                     if let Ok(piece) = frame.into_data() {
                         return Ok(Some(piece));

@@ -2,14 +2,17 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use deskfleet::EngineError;
 use deskfleet_server::cluster::FleetStatus;
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_RANGE, RANGE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
-use super::client::{Client, KEY_VARIABLE};
+use super::client::{Client, Download, KEY_VARIABLE, NoFile};
 use super::client_files::ClientFiles;
 use super::configuration::ClusterSettings;
 use super::failure::Failure;
@@ -91,6 +94,14 @@ fn require_running(client: Client) -> Result<(), Failure> {
     })
 }
 
+/// How long a copy that was cut off is asked for before another byte comes; the other node keeps it as long.
+const NO_PROGRESS_MAX: Duration = Duration::from_secs(10 * 60);
+/// The first and the longest pause before a copy is asked for again.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(15);
+/// How many copies are begun: the other node has another one once it was restarted.
+const COPIES_MAX: u32 = 10;
+
 /// The copy until it is whole, which one process at a time writes.
 pub(crate) struct Part {
     path: PathBuf,
@@ -98,6 +109,11 @@ pub(crate) struct Part {
     file: File,
     begun: Instant,
     bytes: u64,
+    /// The copy that those are of, if the other node names it, and its length.
+    etag: Option<HeaderValue>,
+    length: u64,
+    /// How many copies were begun.
+    copies: u32,
 }
 
 impl Part {
@@ -125,17 +141,56 @@ impl Part {
             file,
             begun: Instant::now(),
             bytes: 0,
+            etag: None,
+            length: 0,
+            copies: 0,
         })
     }
 
-    /// Writes the store of a peer.
+    /// Writes the store of a peer, and goes on when that is cut off as long as more of it comes.
     fn write(&mut self, client: &Client) -> Result<(), Failure> {
+        let mut failing_since = None;
+        let mut pause = PAUSE_MIN;
+        loop {
+            let before = (self.copies, self.bytes);
+            let Err(NoFile { failure, is_final }) = self.write_rest(client) else {
+                return Ok(());
+            };
+            if is_final || self.copies == 0 {
+                return Err(failure);
+            }
+            if (self.copies, self.bytes) != before {
+                (failing_since, pause) = (None, PAUSE_MIN);
+                let mb = self.bytes / MB;
+                log!("The copy was cut off after {mb} MB, and is asked for again: {failure}");
+            }
+            let since = failing_since.get_or_insert_with(Instant::now);
+            if since.elapsed() + pause > NO_PROGRESS_MAX {
+                let minutes = NO_PROGRESS_MAX.as_secs() / 60;
+                return Err(Failure(format!(
+                    "{failure}; no more came for {minutes} minutes"
+                )));
+            }
+            sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// Writes the bytes that are missing.
+    fn write_rest(&mut self, client: &Client) -> Result<(), NoFile> {
+        let download = client.post_for_file(DOWNLOAD, self.range())?;
+        if download.status() == StatusCode::PARTIAL_CONTENT {
+            self.go_on(client, &download)?;
+        } else {
+            self.begin(client, &download)?;
+        }
         let mut progress = ProgressLine::new(None);
+        progress.advance(usize::try_from(self.bytes).unwrap_or(usize::MAX));
         let mut said_at = Instant::now();
-        for piece in client.post_for_download(DOWNLOAD)? {
-            let piece = piece?;
+        for piece in download {
+            let piece = piece.map_err(NoFile::for_now)?;
             let written = self.file.write_all(&piece);
-            written.map_err(|error| Failure::cannot_write(self.path.display(), &error))?;
+            written.map_err(|error| self.not_written(&error))?;
             progress.advance(piece.len());
             self.bytes += piece.len() as u64;
             if said_at.elapsed() > PROGRESS_EVERY && !io::stderr().is_terminal() {
@@ -143,7 +198,80 @@ impl Part {
                 log!("Copied {} MB so far.", self.bytes / MB);
             }
         }
+        if self.bytes == self.length {
+            return Ok(());
+        }
+        let (bytes, length) = (self.bytes, self.length);
+        let message = format!("{} sent {bytes} bytes of a copy of {length}", client.url());
+        Err(NoFile::for_good(Failure(message)))
+    }
+
+    /// The headers that ask for the bytes that are missing, if the copy is still the same.
+    fn range(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if self.bytes > 0
+            && let Some(etag) = &self.etag
+            && let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", self.bytes))
+        {
+            headers.insert(RANGE, range);
+            headers.insert(IF_RANGE, etag.clone());
+        }
+        headers
+    }
+
+    /// Refuses other bytes than those that are missing.
+    fn go_on(&self, client: &Client, download: &Download<'_>) -> Result<(), NoFile> {
+        let (bytes, length) = (self.bytes, self.length);
+        let range = format!("bytes {bytes}-{}/{length}", length.saturating_sub(1));
+        let is_asked_for = self.etag.is_some()
+            && download.header(ETAG) == self.etag.as_ref()
+            && download
+                .header(CONTENT_RANGE)
+                .is_some_and(|sent| *sent == *range);
+        if is_asked_for {
+            log!("Going on with the copy after {} MB.", bytes / MB);
+            return Ok(());
+        }
+        let message = format!(
+            "{} sent another part of a copy than was asked for",
+            client.url()
+        );
+        Err(NoFile::for_good(Failure(message)))
+    }
+
+    /// Begins with another copy.
+    fn begin(&mut self, client: &Client, download: &Download<'_>) -> Result<(), NoFile> {
+        let url = client.url();
+        let length = download
+            .header(CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok());
+        let Some(length) = length.and_then(|length| length.parse().ok()) else {
+            let message = format!("{url} does not say how long its copy is; is that a node?");
+            return Err(NoFile::for_good(Failure(message)));
+        };
+        if self.copies == COPIES_MAX {
+            let message =
+                format!("{url} began another copy {COPIES_MAX} times, and none was whole");
+            return Err(NoFile::for_good(Failure(message)));
+        }
+        if self.copies > 0 {
+            log!("{url} has no longer the copy that was cut off. Beginning with another one.");
+        }
+        let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
+        emptied.map_err(|error| self.not_written(&error))?;
+        self.bytes = 0;
+        self.copies += 1;
+        self.length = length;
+        // Another tag than such a one does not mean that each byte is the same.
+        self.etag = download
+            .header(ETAG)
+            .filter(|etag| etag.as_bytes().starts_with(b"\""))
+            .cloned();
         Ok(())
+    }
+
+    fn not_written(&self, error: &io::Error) -> NoFile {
+        NoFile::for_good(Failure::cannot_write(self.path.display(), error))
     }
 
     /// Makes it the store in `store`.

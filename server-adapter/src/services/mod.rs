@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use serde::Serialize;
 
-use crate::backups::sent_copies::FileBody;
+use crate::backups::sent_copies::CopyPart;
 #[cfg(feature = "console")]
 use crate::console::session;
 use crate::request::context::RequestContext;
@@ -150,11 +150,7 @@ async fn serve(
             json(StatusCode::CREATED, &written)
         }
         Service::DownloadBackup => {
-            let copy = backup_requests::download(shared, options).await;
-            let action = AuditAction::DownloadBackup;
-            return Ok(file(
-                audited(context, action, None, key.clone(), copy).await?,
-            ));
+            return download(context, &head.headers, key.clone()).await;
         }
         Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
         Service::FleetSettings => json(StatusCode::OK, &cluster_requests::settings(shared)?),
@@ -183,6 +179,31 @@ async fn serve(
         }
     };
     Ok(context.whole(response))
+}
+
+/// Sends a copy of the store, or the rest of it.
+async fn download(
+    context: RequestContext<'_>,
+    headers: &HeaderMap,
+    caller: Option<KeyInfo>,
+) -> Result<Response<OutgoingBody>, Refusal> {
+    let RequestContext {
+        shared, options, ..
+    } = context;
+    let copy = backup_requests::download(shared, options, headers, caller.as_ref()).await;
+    let length = copy.as_ref().err().and_then(|error| error.length);
+    let copy = copy.map_err(|error| error.refused);
+    match audited(context, AuditAction::DownloadBackup, None, caller, copy).await {
+        Ok(copy) => Ok(file(copy)),
+        Err(refused) => {
+            let traceparent = context.asked.traceparent.as_ref();
+            let mut response = refusal::respond(&shared.engine, refused, traceparent);
+            if let Some(length) = length {
+                backup_requests::set_content_range(&mut response, "*", length);
+            }
+            Err(Refusal::Engine(response))
+        }
+    }
 }
 
 /// Writes the audit row of `done` for `caller`, before the data is sent; `detail` says which data.
@@ -226,9 +247,11 @@ fn nothing() -> Response<Bytes> {
     response
 }
 
-/// The same with the bytes of a file.
-fn file(body: FileBody) -> Response<OutgoingBody> {
-    let mut response = Response::new(OutgoingBody::file(body));
+/// The same with the bytes of a copy of the store.
+fn file(copy: CopyPart) -> Response<OutgoingBody> {
+    let mut response = Response::new(());
+    backup_requests::describe_part(&mut response, &copy);
+    let mut response = response.map(|()| OutgoingBody::file(copy.body));
     describe(response.headers_mut(), "application/octet-stream");
     response
 }

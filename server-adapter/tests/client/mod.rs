@@ -119,6 +119,13 @@ impl Client {
         String::from_utf8(bytes).unwrap()
     }
 
+    /// Reads that many bytes more.
+    pub(crate) fn read_some(&mut self, bytes: &mut Vec<u8>, length: usize) {
+        let begin = bytes.len();
+        bytes.resize(begin + length, 0);
+        self.0.read_exact(bytes.get_mut(begin..).unwrap()).unwrap();
+    }
+
     /// All bytes until the server closes.
     pub(crate) fn read_to_end(&mut self) -> Vec<u8> {
         let (bytes, closed) = self.read_while_open();

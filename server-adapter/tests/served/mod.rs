@@ -42,11 +42,30 @@ impl Served {
 /// Activities that make a response of about 20 MB, more than sockets buffer.
 pub(crate) fn large_day(engine: &Engine) {
     let filler = "x".repeat(2000);
-    for _ in 0..10 {
+    day_of(engine, |_| filler.clone());
+}
+
+/// The same that make a file of that length.
+pub(crate) fn incompressible_day(engine: &Engine) {
+    day_of(engine, |number| {
+        let mut number = u64::from(number.unsigned_abs());
+        let digits = (0..125).map(|_| {
+            // Knuth's constants.
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            format!("{number:016x}")
+        });
+        digits.collect()
+    });
+}
+
+fn day_of(engine: &Engine, filler: impl Fn(i32) -> String) {
+    for batch in 0..10 {
         let record = |id| {
             Record::Activity(Box::new(ActivityRecord {
                 id: Some(id),
-                tenant_id: filler.as_str().into(),
+                tenant_id: filler(batch * 1000 + id).into(),
                 ..ActivityRecord::default()
             }))
         };

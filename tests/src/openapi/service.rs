@@ -148,19 +148,24 @@ fn service(service: &Service, problems: &mut Problems) -> Json {
     }
     let (status, meaning, body) = &service.response;
     let mut done = vec![("description", json!(meaning).into())];
+    let mut rest = None;
     match body {
         Done::Json(schema, example) => done.push(("content", media(schema, example))),
-        Done::File => done.push((
-            "content",
-            json!({"application/octet-stream": {"schema": {}}}).into(),
-        )),
+        Done::File => {
+            let content = json!({"application/octet-stream": {"schema": {}}});
+            done.push(("content", content.clone().into()));
+            let description = "The bytes that `Range` asks for.";
+            let partial = json!({"description": description, "content": content});
+            rest = Some(("206".to_owned(), partial.into()));
+        }
         Done::Empty => {}
     }
     let done = Json::object(done);
     let codes: Vec<Code> = ALWAYS.iter().chain(service.problems).copied().collect();
     let refused = problems.responses_for_codes(&codes).into_iter();
     let refused = refused.map(|(status, response)| (status, response.into()));
-    let responses = [((*status).to_owned(), done)].into_iter().chain(refused);
+    let done = [((*status).to_owned(), done)];
+    let responses = done.into_iter().chain(rest).chain(refused);
     operation.push(("responses", Json::object(responses)));
     Json::object(operation)
 }
