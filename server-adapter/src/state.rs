@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+#[cfg(feature = "cluster")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,6 +12,8 @@ use std::time::Duration;
 use deskfleet::EngineError;
 use deskfleet::{Condition, Engine, Unattended};
 use http::HeaderMap;
+#[cfg(feature = "cluster")]
+use http::HeaderValue;
 use hyper::server::conn::http1;
 use tokio::sync::{Semaphore, watch};
 
@@ -123,6 +127,9 @@ pub(crate) struct ServerState {
     pub(crate) position_waiters: Arc<Semaphore>,
     #[cfg(feature = "cluster")]
     pub(crate) latest_reads: Arc<LatestReads>,
+    /// The value of `X-Deskfleet-Log`, once it is known.
+    #[cfg(feature = "cluster")]
+    pub(crate) log_id: OnceLock<HeaderValue>,
     /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
     pub(crate) draining: watch::Sender<bool>,
     /// The same, to be read without a lock.
@@ -190,6 +197,8 @@ impl ServerState {
             position_waiters: Arc::new(Semaphore::new(POSITION_WAITERS_MAX)),
             #[cfg(feature = "cluster")]
             latest_reads: Arc::default(),
+            #[cfg(feature = "cluster")]
+            log_id: OnceLock::new(),
             draining: watch::Sender::new(false),
             is_draining: AtomicBool::new(false),
             slow_reads: Arc::new(SlowReads::of_all(&options)),

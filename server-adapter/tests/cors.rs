@@ -87,7 +87,7 @@ fn preflight_of_a_named_origin_is_allowed_on_every_path() {
             ),
             (
                 "access-control-allow-headers",
-                "authorization, content-encoding, content-type, last-event-id, traceparent, x-api-key, x-deskfleet-position",
+                "authorization, content-encoding, content-type, last-event-id, traceparent, x-api-key, x-deskfleet-log, x-deskfleet-position",
             ),
             ("access-control-max-age", "7200"),
             ("vary", "origin"),

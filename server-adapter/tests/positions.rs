@@ -16,6 +16,7 @@ use deskfleet_server::{Reads, RunningServer, ServerOptions, spawn};
 const LIST: &str = "/operator/workspaces";
 const CLUSTER: &str = "/operator/cluster";
 const POSITION: &str = "x-deskfleet-position";
+const LOG: &str = "x-deskfleet-log";
 
 /// A node whose server follows the log.
 struct Node {
@@ -57,6 +58,12 @@ impl Node {
     fn ask(&self, method: &str, target: &str, headers: &str) -> Answer {
         let headers = format!("x-api-key: {}\r\ncontent-length: 0\r\n{headers}", self.key);
         self.client().ask(method, target, &headers)
+    }
+
+    /// The id of the log, as `cluster status` prints it.
+    fn fleet(&self) -> String {
+        let status = self.ask("GET", CLUSTER, "").json();
+        status["fleet"].as_str().unwrap().to_owned()
     }
 
     fn put(&self, id: &str) -> u64 {
@@ -236,6 +243,7 @@ fn reads_go_on_while_the_log_is_down_and_are_the_latest_after_it() {
 fn every_answer_of_a_node_has_its_position() {
     let (_log, one, _two) = two_nodes();
     let last = one.put("ws-1");
+    let fleet = one.fleet();
     for (method, target, headers, status) in [
         ("GET", LIST, "", 200),
         ("HEAD", LIST, "", 200),
@@ -252,12 +260,16 @@ fn every_answer_of_a_node_has_its_position() {
         let answer = one.ask(method, target, headers);
         assert_eq!(answer.status, status, "{target} {answer:?}");
         assert!(position(&answer) >= last, "{target}");
+        assert_eq!(answer.header(LOG), Some(&*fleet), "{target}");
     }
     let origin = one.ask("GET", LIST, "origin: https://console.example.com\r\n");
     let exposed = origin.header("access-control-expose-headers").unwrap();
-    assert!(exposed.contains(POSITION), "{exposed}");
+    assert!(
+        exposed.contains(POSITION) && exposed.contains(LOG),
+        "{exposed}"
+    );
     let alone = Client::connect(alone().addr()).ask("GET", "/livez", "");
-    assert_eq!(alone.header(POSITION), None);
+    assert_eq!((alone.header(POSITION), alone.header(LOG)), (None, None));
 }
 
 /// A server that shares no log.
@@ -295,6 +307,61 @@ fn position_that_is_not_reached_is_503_and_one_that_is_no_number_400() {
     // A page of the server's own never waits.
     let live = one.ask("GET", "/livez", &format!("{POSITION}: {}\r\n", u64::MAX));
     assert_eq!(live.status, 200);
+}
+
+#[test]
+fn position_of_another_log_is_not_waited_for() {
+    let (_log, one, two) = two_nodes();
+    let other = Node::begin(7, &MemoryLog::new(SystemTime::now), None);
+    let (fleet, foreign) = (one.fleet(), other.fleet());
+    assert_eq!(two.fleet(), fleet);
+    assert_ne!(foreign, fleet);
+    let far = format!("{POSITION}: {}\r\n", one.engine.log_last().unwrap() + 1000);
+    for (log, status) in [
+        (String::new(), 503),
+        (format!("{LOG}: {fleet}\r\n"), 503),
+        (format!("{LOG}: {}\r\n", fleet.to_uppercase()), 503),
+        (format!("{LOG}: {foreign}\r\n"), 200),
+    ] {
+        let answer = one.ask("GET", LIST, &format!("{far}{log}"));
+        assert_eq!(answer.status, status, "{log} {answer:?}");
+        assert_eq!(answer.header(LOG), Some(&*fleet));
+    }
+    let written = one.put("ws-1");
+    let both = format!("{POSITION}: {written}\r\n{LOG}: {fleet}\r\n");
+    assert_eq!(two.ask("GET", &format!("{LIST}/ws-1"), &both).status, 200);
+}
+
+#[test]
+fn log_that_is_no_id_is_400() {
+    let (_log, one, _two) = two_nodes();
+    let fleet = one.fleet();
+    for text in [
+        "",
+        "0",
+        "none",
+        fleet.get(1..).unwrap(),
+        &format!("{fleet}0"),
+        &fleet.replace(|_| true, "g"),
+    ] {
+        for position in [String::new(), format!("{POSITION}: 1\r\n")] {
+            let refused = one.ask("GET", LIST, &format!("{position}{LOG}: {text}\r\n"));
+            assert_eq!(refused.status, 400, "{text:?} {refused:?}");
+            assert_eq!(refused.json()["code"], "InvalidRequest");
+            assert_eq!(refused.header("retry-after"), None);
+        }
+    }
+    // A page of the server's own reads neither, and a server without a log has none.
+    assert_eq!(
+        one.ask("GET", "/livez", &format!("{LOG}: none\r\n")).status,
+        200
+    );
+    let alone = alone();
+    let mut client = Client::connect(alone.addr());
+    assert_ne!(
+        client.ask("GET", LIST, &format!("{LOG}: none\r\n")).status,
+        400
+    );
 }
 
 #[test]

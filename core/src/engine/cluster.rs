@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
+use crate::log::EntryId;
 use crate::model::ClusterStatus;
 use crate::settings::Value;
 use crate::timestamp::Timestamp;
@@ -54,6 +55,13 @@ impl Engine {
     #[must_use]
     pub fn position(&self) -> Option<u64> {
         Some(self.core().cluster()?.position())
+    }
+
+    /// The id of the log, which is that of its first entry and of the fleet; `None` without a log, and before an entry is applied here. Positions of
+    /// another log mean nothing here.
+    #[must_use]
+    pub fn fleet_id(&self) -> Option<EntryId> {
+        self.core().cluster()?.fleet()
     }
 
     /// When the last entry that is applied here was appended, by the clock of the log; `None` without a log, and before the first entry.

@@ -14,11 +14,11 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, DELETE");
 /// The headers that a request may have beside those that every page may send.
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Encoding, Content-Type, Last-Event-ID, Traceparent, X-Api-Key, X-Deskfleet-Position",
+    "Authorization, Content-Encoding, Content-Type, Last-Event-ID, Traceparent, X-Api-Key, X-Deskfleet-Log, X-Deskfleet-Position",
 );
 /// The headers of a response that a page can read beside those that every page can.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
-    "Accept-Encoding, Allow, Retry-After, WWW-Authenticate, X-Deskfleet-Age, X-Deskfleet-Position, X-Next-Token, X-Warning",
+    "Accept-Encoding, Allow, Retry-After, WWW-Authenticate, X-Deskfleet-Age, X-Deskfleet-Log, X-Deskfleet-Position, X-Next-Token, X-Warning",
 );
 /// Seconds for which a browser need not ask again; Chromium's upper bound.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");

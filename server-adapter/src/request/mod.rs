@@ -195,12 +195,16 @@ async fn refuse_as_node(
     if let Some(refused) = cut_off::refused(context, own, request) {
         return Some((refused, cut_off::RETRY_SECONDS));
     }
-    if !own.is_some_and(|row| matches!(row.own, Own::Page(_)))
-        && let Some(position) = positions::named(shared, request.headers())
-    {
-        let reached = positions::reached(shared, context.source(), position);
-        let refused = Box::pin(reached).await.err()?;
-        return Some((refused, refusal::BUSY_SECONDS));
+    if !own.is_some_and(|row| matches!(row.own, Own::Page(_))) {
+        let named = match positions::named(shared, request.headers()) {
+            Ok(named) => named,
+            Err(refused) => return Some((refused, refusal::BUSY_SECONDS)),
+        };
+        if let Some(position) = named {
+            let reached = positions::reached(shared, context.source(), position);
+            let refused = Box::pin(reached).await.err()?;
+            return Some((refused, refusal::BUSY_SECONDS));
+        }
     }
     if positions::shows_the_fleet(shared, own, request) {
         Box::pin(shared.latest_reads.reached()).await;

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
 use crate::locks::{lock, write};
-use crate::log::LogEntry;
+use crate::log::{EntryId, LogEntry};
 use crate::model::WriteClass;
 use crate::mutation::configure::take_over;
 use crate::mutation::logged::entry::EntryReader;
@@ -264,6 +264,7 @@ impl EngineCore {
             kept.push(recent);
         }
         drop(kept);
+        cluster.fleet.get_or_init(|| EntryId(last.fleet));
         let at = last.at.ticks();
         cluster.applied_at.store(at, Ordering::Release);
         cluster.applied.store(last.position, Ordering::Release);

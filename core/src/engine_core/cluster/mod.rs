@@ -16,7 +16,7 @@ mod writing;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering};
-use std::sync::{Mutex, RwLock};
+use std::sync::{Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
 use crate::config::{Config, Limits};
@@ -56,6 +56,8 @@ pub(crate) struct Cluster {
     applier: Mutex<Applier>,
     /// The position up to which entries are applied.
     applied: AtomicU64,
+    /// The id of the log, once an entry of it is applied.
+    fleet: OnceLock<EntryId>,
     /// The position at the last sync of the file.
     durable: AtomicU64,
     /// The last position of the log that this node knows.
@@ -160,6 +162,7 @@ impl Cluster {
             process: format!("{:016x}", u64::from_le_bytes(process)),
             applier: Mutex::new(Applier::new(applied, config.clone())),
             applied: AtomicU64::new(position),
+            fleet: applied.map_or_else(OnceLock::new, |applied| EntryId(applied.fleet).into()),
             durable: AtomicU64::new(position),
             last: AtomicU64::new(position),
             applied_at: AtomicI64::new(applied.map_or(i64::MIN, |applied| applied.at.ticks())),
@@ -199,6 +202,11 @@ impl Cluster {
     /// After a failure it may be another log.
     fn doubt(&self) {
         self.failures.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The id of the log; `None` before its first entry is applied here.
+    pub(crate) fn fleet(&self) -> Option<EntryId> {
+        self.fleet.get().copied()
     }
 
     /// The time of the last entry that is applied here.
