@@ -89,6 +89,8 @@ pub(crate) struct SharedLog {
     pub(crate) node: String,
     /// The newest rules that this program knows.
     pub(crate) rules: u16,
+    /// The age up to which entries of the log are kept.
+    pub(crate) keep_seconds: u32,
 }
 
 pub(crate) struct EngineCore {

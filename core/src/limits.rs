@@ -251,6 +251,8 @@ pub const LOG_READ_BYTES: usize = 4 * 1024 * 1024;
 /// Entries of the log of a cluster that are kept though all nodes have them: by the last one it applied a node finds out whether the log is
 /// still the same.
 pub const LOG_ENTRIES_KEPT: u64 = 10_000;
+/// The longest time in seconds for which a node can have the entries of the log of a cluster kept: a year.
+pub const LOG_KEEP_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;
 /// Bytes of the newest entries that a node keeps in memory to restore them in a log that lost them; at least the last one is kept.
 pub const LOG_RECENT_BYTES: usize = 32 * 1024 * 1024;
 /// Seconds for which a node waits for the others to restore what a log has lost in a takeover; they begin again with each entry.

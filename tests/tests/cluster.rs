@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::{
     ActionRequest, Clock as _, Config, Engine, ErrorKind, HistoryQuery, ManualClock, NewKey, Scope,
-    State, StatsRecord, Stream, WorkspaceList, cluster::MemoryLog, settings::Value,
+    State, StatsRecord, Stream, Timestamp, WorkspaceList, cluster::MemoryLog, settings::Value,
 };
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 use deskfleet_tests::disk::{Disk, Fault};
@@ -294,6 +294,108 @@ fn the_log_is_trimmed_to_what_the_slowest_node_needs() {
     let late = node(2, &clock, &log);
     let error = stopped(&late);
     assert!(error.context().contains("--join"), "{error}");
+}
+
+/// The seconds between an entry and the next one below.
+const PAUSE: i64 = 600;
+
+/// Lets all nodes report and trim once.
+fn follow_for_a_minute(clock: &ManualClock, nodes: &[&Engine]) {
+    for _ in 0..60 {
+        clock.advance_seconds(1);
+        nodes.iter().for_each(|node| follow(node));
+    }
+}
+
+#[test]
+fn entries_that_any_node_wants_kept_are_not_trimmed() {
+    use deskfleet::cluster::Log as _;
+
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let keeping = |hours: u64| {
+        let builder = builder(2, &clock).log(log.clone(), "node-2");
+        let builder = builder.log_keep(Duration::from_secs(hours * 60 * 60));
+        builder.open_in_memory().unwrap()
+    };
+    let (one, two) = (node(1, &clock, &log), keeping(2));
+    let mut appended = Vec::new();
+    for _ in 0..24 {
+        record(&one, "ws-1", 12);
+        appended.push((log.bounds(0).unwrap().last, clock.now()));
+        clock.advance_seconds(PAUSE);
+    }
+    for _ in 0..deskfleet::limits::LOG_ENTRIES_KEPT {
+        record(&one, "ws-1", 12);
+    }
+    let first = || log.bounds(0).unwrap().first;
+    let first_since = |time: Timestamp| {
+        let mut young = appended.iter().filter(|(_, at)| *at >= time);
+        young.next().unwrap().0
+    };
+    follow_for_a_minute(&clock, &[&one, &two]);
+    // Two hours ago by the clock of the log, within the seconds in which the nodes trim.
+    let oldest = first_since(clock.now().plus_seconds(-2 * 60 * 60));
+    assert_eq!(first(), oldest);
+    assert!(first() > 1 && first() < appended.last().unwrap().0);
+    follow_for_a_minute(&clock, &[&one]);
+    assert_eq!(first(), oldest, "a node without the time respects it");
+    // A node that lacks no more goes on.
+    let late = log.read(oldest, 1, Duration::ZERO).unwrap();
+    assert_eq!(late.first().unwrap().position, oldest);
+
+    clock.advance_seconds(2 * 60 * 60);
+    follow_for_a_minute(&clock, &[&one, &two]);
+    let bounds = log.bounds(0).unwrap();
+    assert!(
+        bounds.last - bounds.first <= deskfleet::limits::LOG_ENTRIES_KEPT + 1,
+        "{bounds:?}"
+    );
+}
+
+#[test]
+fn node_that_was_away_for_less_than_entries_are_kept_goes_on() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let week = Duration::from_secs(7 * 24 * 60 * 60);
+    let one = builder(1, &clock).log(log.clone(), "node-1").log_keep(week);
+    let one = one.open_in_memory().unwrap();
+    let away = node(2, &clock, &log);
+    one.put_workspace(workspace("ws-1")).unwrap();
+    follow(&away);
+    clock.advance_seconds(3 * 24 * 60 * 60);
+    for _ in 0..deskfleet::limits::LOG_ENTRIES_KEPT + 10 {
+        record(&one, "ws-1", 12);
+    }
+    follow_for_a_minute(&clock, &[&one]);
+    follow_for_a_minute(&clock, &[&one]);
+    while away.position() < one.position() {
+        follow(&away);
+    }
+}
+
+#[test]
+fn report_without_a_time_keeps_no_entries() {
+    use deskfleet::cluster::Log as _;
+
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let one = node(1, &clock, &log);
+    for _ in 0..deskfleet::limits::LOG_ENTRIES_KEPT + 10 {
+        record(&one, "ws-1", 12);
+    }
+    for _ in 0..60 {
+        clock.advance_seconds(1);
+        // Of an earlier version.
+        let durable = one.position().unwrap();
+        log.report(
+            "node-2",
+            &format!("{{\"applied\":{durable},\"durable\":{durable}}}"),
+        )
+        .unwrap();
+        follow(&one);
+    }
+    assert!(log.bounds(0).unwrap().first > 1);
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::clock::Clock;
 use crate::config::{CommitDriver, Config, Limits};
 use crate::engine_core::{EngineCore, FreeSpace, HostConditions, Injected, SharedLog};
 use crate::error::{EngineError, ErrorKind, Result};
+#[cfg(feature = "cluster")]
+use crate::limits::LOG_KEEP_SECONDS_MAX;
 use crate::locks::lock;
 use crate::model::Condition;
 #[cfg(feature = "cluster")]
@@ -185,7 +187,19 @@ impl EngineBuilder {
             log: Box::new(log),
             node: node.into(),
             rules: RULES,
+            keep_seconds: 0,
         });
+        self
+    }
+
+    /// Keeps the entries of the log that are younger than `time`, by the clock of the log and for a year at most, also once all nodes have them: a node
+    /// that was away for less goes on without the backup of another. The longest time of all nodes on the list counts. After [`Self::log`].
+    #[cfg(feature = "cluster")]
+    pub fn log_keep(mut self, time: Duration) -> Self {
+        if let Some(log) = &mut self.log {
+            let seconds = u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
+            log.keep_seconds = seconds.min(LOG_KEEP_SECONDS_MAX);
+        }
         self
     }
 

@@ -25,6 +25,8 @@ const TAKEOVER_PAUSE: Duration = Duration::from_millis(200);
 pub(crate) struct Node {
     log: FleetLog,
     name: String,
+    /// The age up to which entries stay in the log.
+    keep: Option<Duration>,
 }
 
 impl Node {
@@ -51,7 +53,11 @@ impl Node {
         let warned = |warning: &str| log!("deskfleet: the log of the fleet: {warning}");
         let log = FleetLog::open(url, options, metrics, warned)
             .map_err(|error| Failure::caused("the log of the fleet cannot be used", &error))?;
-        Ok(Some(Self { log, name }))
+        Ok(Some(Self {
+            log,
+            name,
+            keep: settings.log_keep,
+        }))
     }
 
     /// Copies the store of a peer. Before that this node reports position 0, so that the log is not trimmed while it copies.
@@ -63,7 +69,11 @@ impl Node {
 
     /// Makes the engine of `builder` share the log.
     pub(crate) fn share(&self, builder: EngineBuilder) -> EngineBuilder {
-        builder.log(self.log.clone(), self.name.clone())
+        let builder = builder.log(self.log.clone(), self.name.clone());
+        match self.keep {
+            Some(keep) => builder.log_keep(keep),
+            None => builder,
+        }
     }
 
     /// The same for the engine of a command, for which the other nodes need not wait.

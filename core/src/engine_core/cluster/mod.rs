@@ -48,6 +48,8 @@ pub(crate) struct Cluster {
     pub(crate) node: String,
     /// The newest rules that this program knows.
     rules: u16,
+    /// The age up to which this node wants entries of the log kept.
+    keep_seconds: u32,
     /// The rules by which the fleet writes: the newest that an applied entry has.
     fleet_rules: AtomicU16,
     /// Distinguishes this process from others that run under the same name.
@@ -158,6 +160,7 @@ impl Cluster {
             log: shared.log,
             node: shared.node,
             rules: shared.rules,
+            keep_seconds: shared.keep_seconds,
             fleet_rules: AtomicU16::new(fleet_rules),
             process: format!("{:016x}", u64::from_le_bytes(process)),
             applier: Mutex::new(Applier::new(applied, config.clone())),

@@ -19,6 +19,8 @@ pub(super) struct Report {
     pub(super) unready: Vec<String>,
     /// The takeover of the log after which the node restored what it had; 0 where there is none.
     pub(super) takeover: u64,
+    /// The age up to which the node wants entries kept.
+    pub(super) keep_seconds: u32,
 }
 
 impl Report {

@@ -1,11 +1,12 @@
 //! The reports of the nodes, and trimming entries that all of them have applied.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::error::Result;
-use crate::limits::{LOG_ENTRIES_KEPT, NODE_SILENT_SECONDS};
+use crate::limits::{LOG_ENTRIES_KEPT, LOG_KEEP_SECONDS_MAX, NODE_SILENT_SECONDS};
 use crate::locks::lock;
-use crate::log::{LogError, NodeReport};
+use crate::log::{LogError, LogErrorKind, NodeReport};
 use crate::model::{ClusterStatus, LogPositions, NodeStatus};
 use crate::store::cluster as stored;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
@@ -95,6 +96,7 @@ impl EngineCore {
             halt_code: cluster.halt_reason().map(|reason| reason.code().to_owned()),
             unready: self.unready_codes(),
             takeover: cluster.restored_after(),
+            keep_seconds: cluster.keep_seconds,
         };
         let reported = self.exchange_reports(cluster, &report);
         cluster.note_report(reported);
@@ -221,8 +223,8 @@ impl EngineCore {
     }
 }
 
-/// Removes entries that all nodes have on disk, except for the last ones, which show a node that the log is the same. Trimming
-/// does not wait for a node that was silent for a day: it joins again from the backup of another.
+/// Removes entries that all nodes have on disk, except for the last ones, which show a node that the log is the same, and for those that a node
+/// wants kept. Trimming does not wait for a node that was silent for a day: it joins again from the backup of another.
 fn trim(cluster: &Cluster) -> Result<(), LogError> {
     // Without reports nothing is trimmed, and no entry is lost.
     let Ok(reports) = cluster.log.reports() else {
@@ -233,12 +235,45 @@ fn trim(cluster: &Cluster) -> Result<(), LogError> {
     };
     let heard_since = newest.plus_seconds(-NODE_SILENT_SECONDS);
     let live = reports.iter().filter(|report| report.at >= heard_since);
-    let durable = live.map(|report| Report::parse(&report.report).durable);
-    let below = durable.min().unwrap_or(0).saturating_sub(LOG_ENTRIES_KEPT);
-    if below > cluster.log.bounds(0)?.first {
+    let live: Vec<Report> = live.map(|report| Report::parse(&report.report)).collect();
+    let durable = live.iter().map(|report| report.durable).min();
+    let mut below = durable.unwrap_or(0).saturating_sub(LOG_ENTRIES_KEPT);
+    let first = cluster.log.bounds(0)?.first;
+    let keep = live.iter().map(|report| report.keep_seconds).max();
+    let keep = keep.unwrap_or(0).max(cluster.keep_seconds);
+    if keep > 0 && below > first {
+        let kept_since = newest.plus_seconds(-i64::from(keep.min(LOG_KEEP_SECONDS_MAX)));
+        below = first_since(cluster, first, below, kept_since)?;
+    }
+    if below > first {
         cluster.log.trim(below)?;
     }
     Ok(())
+}
+
+/// The first position from `first` on, and before `end`, whose entry was appended at `since` or later; else `end`.
+fn first_since(cluster: &Cluster, first: u64, end: u64, since: Timestamp) -> Result<u64, LogError> {
+    let (mut from, mut to) = (first, end);
+    // Halves up to 64 times.
+    while from < to {
+        let middle = from.midpoint(to);
+        let is_old = match cluster.log.read(middle, 1, Duration::ZERO) {
+            Ok(entries) => {
+                let mut entries = entries.iter();
+                let entry = entries.find(|entry| entry.position == middle);
+                entry.is_some_and(|entry| entry.at < since)
+            }
+            // Another node trims at the same time.
+            Err(error) if error.kind == LogErrorKind::Trimmed => true,
+            Err(error) => return Err(error),
+        };
+        if is_old {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    Ok(from)
 }
 
 fn hex(bytes: &[u8; 16]) -> String {
