@@ -303,7 +303,9 @@ const PAUSE: i64 = 600;
 fn follow_for_a_minute(clock: &ManualClock, nodes: &[&Engine]) {
     for _ in 0..60 {
         clock.advance_seconds(1);
-        nodes.iter().for_each(|node| follow(node));
+        for node in nodes {
+            follow(node);
+        }
     }
 }
 

@@ -77,7 +77,7 @@ settings! {
         pub(crate) log_credentials: Option<PathBuf> = None;
         /// The age up to which entries stay in the log though all nodes have them, a year at most: a node that was away for less goes on without a
         /// copy of another. The longest time of all nodes counts. With none the last 10 000 entries stay.
-        pub(crate) log_keep: Option<Duration> = None, Form::Time(1000, LOG_KEEP_SECONDS_MAX as u64 * 1000);
+        pub(crate) log_keep: Option<Duration> = None, Form::Time(1000, u64::from(LOG_KEEP_SECONDS_MAX) * 1000);
         /// The name of this node among all of them; with none that of the host.
         pub(crate) node: Option<String> = None, Form::Text("a name of at most 64 letters, digits, `-`, `_` and `.`", is_node_name);
         /// The URL of another node, whose store is copied where there is none here, or the log no longer has what this one lacks.
