@@ -26,6 +26,9 @@ pub struct PostgresOptions {
     pub credentials: Option<PathBuf>,
     /// The password where neither the file nor the URL has one: that of the environment variable `PGPASSWORD`.
     pub password: Option<String>,
+    /// A file for the system and the timeline of the newest server that was used: an older server of the same system is refused then, also after a
+    /// restart. Without it only until then.
+    pub newest_server: Option<PathBuf>,
 }
 
 impl fmt::Debug for PostgresOptions {
@@ -34,6 +37,7 @@ impl fmt::Debug for PostgresOptions {
             .field("ca", &self.ca)
             .field("identity", &self.identity)
             .field("credentials", &self.credentials)
+            .field("newest_server", &self.newest_server)
             .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,7 @@
 //! visible in their order. Everything is read from the primary: a standby may lag what was read before.
 
 mod address;
+mod newest;
 mod session;
 mod statements;
 mod tls;
@@ -21,12 +22,14 @@ use deskfleet::{
 };
 use deskfleet_log_runtime::{LogClient, ServedLog};
 use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql};
 
 use address::Address;
 pub use address::PostgresOptions;
+use newest::NewestServer;
 use session::Session;
 use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, RESTORE, RESUME, STANDBYS, TRIM};
 
@@ -65,6 +68,7 @@ pub fn open(url: &str, options: &PostgresOptions) -> Result<PostgresLog, LogErro
         appends: Lane::new(APPEND),
         others: Lane::new(READ),
         timeline: AtomicU32::new(0),
+        newest: Arc::new(NewestServer::read(options.newest_server.clone())?),
         warning: StdMutex::default(),
     });
     ServedLog::open(async move {
@@ -83,6 +87,7 @@ pub struct PostgresClient {
     others: Lane,
     /// That of the last primary.
     timeline: AtomicU32,
+    newest: Arc<NewestServer>,
     /// Of the primary as it is set up.
     warning: StdMutex<Option<String>>,
 }
@@ -318,7 +323,17 @@ impl PostgresClient {
             if let Some(session) = session.as_ref().filter(is_usable) {
                 return Ok(Arc::clone(session));
             }
-            let opened = Session::open(&self.address, timeline, lane.statement).await?;
+            let newest = &self.newest;
+            let opened = Session::open(&self.address, timeline, newest, lane.statement).await?;
+            let (newest, mark) = (Arc::clone(newest), opened.mark);
+            let kept = spawn_blocking(move || newest.keep(mark)).await;
+            kept.unwrap_or_else(|error| Err(error.into()))
+                .map_err(|error| {
+                    let message = format!(
+                        "the newest server of the log cannot be kept beside the store: {error}"
+                    );
+                    LogError::new(LogErrorKind::Unavailable, message)
+                })?;
             self.timeline.fetch_max(opened.timeline, Ordering::Relaxed);
             *lock(&self.warning) = opened.warning_of(&self.address, &opened.standbys);
             Ok(Arc::clone(session.insert(Arc::new(opened))))

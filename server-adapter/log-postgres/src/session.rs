@@ -14,6 +14,7 @@ use tokio_postgres::{AsyncMessage, Client, Connection, Error, Row, SimpleQueryMe
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::{Address, Server};
+use crate::newest::{NewestServer, ServerMark};
 
 /// For one server, from the first packet to the last check.
 const CONNECT_MAX: Duration = Duration::from_secs(3);
@@ -39,6 +40,9 @@ SELECT current_setting('server_version_num'),
     current_setting('synchronous_standby_names'),
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('df_head') AND attname = 'timeline'),
     CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
+
+/// Apart from the rest, as an operator may have taken the right to call it away.
+const SYSTEM: &str = "SELECT system_identifier FROM pg_control_system()";
 
 /// Bodies are not compressed: the server would try it with each, and they are stored out of line anyway. `chained` is the position that the
 /// chain of the head is of: a node of a version without chains moves the head alone. `timeline` is that of the server that appends.
@@ -74,6 +78,8 @@ pub(super) struct Session {
     server: String,
     /// One more with each failover.
     pub(super) timeline: u32,
+    /// `None` where the server does not say which it is.
+    pub(super) mark: Option<ServerMark>,
     /// The setting of the synchronous standbys, as it was at first.
     pub(super) standbys: String,
     driver: AbortHandle,
@@ -85,6 +91,7 @@ struct Primary {
     driver: AbortHandle,
     server: Server,
     timeline: u32,
+    mark: Option<ServerMark>,
     has_tables: bool,
     /// The setting of the synchronous ones.
     standbys: String,
@@ -98,6 +105,7 @@ impl Session {
     pub(super) async fn open(
         address: &Address,
         timeline: u32,
+        newest: &NewestServer,
         statement: &str,
     ) -> Result<Self, LogError> {
         let Primary {
@@ -105,9 +113,10 @@ impl Session {
             driver,
             server,
             timeline,
+            mark,
             has_tables,
             standbys,
-        } = Primary::find(address, timeline).await?;
+        } = Primary::find(address, timeline, newest).await?;
         let set_up = async {
             if !has_tables {
                 client.batch_execute(CREATE).await?;
@@ -125,6 +134,7 @@ impl Session {
             statement,
             server: server.name,
             timeline,
+            mark,
             standbys,
             driver,
         })
@@ -178,7 +188,11 @@ impl Session {
 }
 
 impl Primary {
-    async fn find(address: &Address, timeline: u32) -> Result<Self, LogError> {
+    async fn find(
+        address: &Address,
+        timeline: u32,
+        newest: &NewestServer,
+    ) -> Result<Self, LogError> {
         let mut attempts = JoinSet::new();
         for server in address.servers.clone() {
             let tls = address.tls.clone();
@@ -192,7 +206,9 @@ impl Primary {
         let mut end = Instant::now() + 2 * CONNECT_MAX;
         while let Ok(Some(Ok(attempt))) = timeout_at(end, attempts.join_next()).await {
             match attempt {
-                Ok(primary) if primary.timeline < timeline => {
+                Ok(primary)
+                    if primary.timeline < timeline || newest.is_later_than(primary.mark) =>
+                {
                     errors.push(primary.server.unavailable("another server took its place"));
                 }
                 Ok(primary) => {
@@ -243,8 +259,17 @@ impl Primary {
                 )));
             }
         }
+        let timeline = u32::from_str_radix(value(6), 16).unwrap_or(0);
+        let messages = client.simple_query(SYSTEM).await.unwrap_or_default();
+        let system = messages.iter().find_map(|message| {
+            if let SimpleQueryMessage::Row(row) = message {
+                return row.get(0)?.parse().ok();
+            }
+            None
+        });
         Ok(Self {
-            timeline: u32::from_str_radix(value(6), 16).unwrap_or(0),
+            timeline,
+            mark: system.map(|system| (system, timeline)),
             has_tables: value(5) == "t",
             standbys: value(4).to_owned(),
             server: server.clone(),

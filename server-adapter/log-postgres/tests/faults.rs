@@ -42,6 +42,37 @@ fn former_primary_that_returns_is_not_used() {
     }
 }
 
+/// Without synchronous standbys a former primary would append.
+#[test]
+fn former_primary_is_refused_also_after_a_restart() {
+    let Some(mut postgres) = Postgres::start_asynchronous() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let options = |name: &str| PostgresOptions {
+        newest_server: Some(folder.path().join(name)),
+        ..PostgresOptions::default()
+    };
+    let url = postgres.url();
+    let begin = |name: &str| deskfleet_log_postgres::open(&url, &options(name));
+    let log = begin("timeline").unwrap();
+    assert_eq!(append_until_it_succeeds(&log, id(0, 0), b"before"), 1);
+    drop(log);
+    postgres.kill_primary();
+    postgres.promote();
+    drop(open_until_it_succeeds(|| begin("timeline").ok()));
+    postgres.restart();
+    postgres.kill_primary();
+    let error = begin("timeline").unwrap_err();
+    assert_eq!(error.kind, LogErrorKind::Unavailable);
+    assert!(
+        error.message.contains("another server took its place"),
+        "{error}"
+    );
+    // A node that never used the other one.
+    drop(open_until_it_succeeds(|| begin("none").ok()));
+}
+
 #[test]
 fn stopped_primary_that_is_replaced_is_left() {
     let Some(mut postgres) = Postgres::start() else {

@@ -352,7 +352,7 @@ pub(crate) fn set_aside(file: &Path, position: u64, why: &EngineError) -> Result
     Ok(())
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
+pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut path: OsString = file.as_os_str().to_owned();
     path.push(ending);
     path.into()

@@ -20,6 +20,9 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 const TAKEOVER_MAX: Duration = Duration::from_secs(20);
 const TAKEOVER_PAUSE: Duration = Duration::from_millis(200);
 
+/// The suffix of the file with the newest server of the log.
+const NEWEST_SERVER_SUFFIX: &str = "-timeline";
+
 /// The node of a store that is to be opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
@@ -30,9 +33,10 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Connects to the log of the settings; `None` where they name none.
+    /// Connects to the log of the settings; `None` where they name none. The newest server of it is kept beside `store`.
     pub(crate) fn connect(
         settings: &ClusterSettings,
+        store: Option<&Path>,
         metrics: Metrics,
     ) -> Result<Option<Self>, Failure> {
         let Some(url) = &settings.log else {
@@ -49,6 +53,7 @@ impl Node {
                 settings.log_key.as_deref(),
             ),
             credentials: settings.log_credentials.clone(),
+            newest_server: store.map(|store| join::beside(store, NEWEST_SERVER_SUFFIX)),
         };
         let warned = |warning: &str| log!("deskfleet: the log of the fleet: {warning}");
         let log = FleetLog::open(url, options, metrics, warned)

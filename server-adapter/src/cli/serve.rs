@@ -206,7 +206,7 @@ fn open(
     let builder = || builder(settings, &config, &clock, metrics, backups.cloned());
     let file = settings.data.as_deref();
     #[cfg(feature = "cluster")]
-    if let Some(node) = Node::connect(&settings.cluster, metrics.clone())? {
+    if let Some(node) = Node::connect(&settings.cluster, file, metrics.clone())? {
         if args.demo {
             let message = "--demo fills a store that is served alone; start without --log";
             return Err(Failure(message.to_owned()));

@@ -144,7 +144,7 @@ pub(crate) fn open_to_change(
     let builder = builder(configuration);
     let when_locked = &configuration.with_server(when_locked);
     #[cfg(feature = "cluster")]
-    if let Some(node) = Node::connect(&configuration.settings.cluster, Metrics::default())? {
+    if let Some(node) = Node::connect(&configuration.settings.cluster, None, Metrics::default())? {
         let builder = node.share_unlisted(builder);
         // A file created here would belong to the user of the command and not to that of the server.
         let has_file = file.exists();

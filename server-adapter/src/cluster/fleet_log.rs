@@ -23,6 +23,8 @@ pub struct LogOptions {
     pub identity: Option<Identity>,
     /// A file with the password or the credentials for the log.
     pub credentials: Option<PathBuf>,
+    /// A file in which a log of PostgreSQL keeps the newest server that it used, to refuse an older one after a restart too.
+    pub newest_server: Option<PathBuf>,
 }
 
 /// Receives what the operator should know about the servers of the log.
@@ -106,6 +108,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
                 identity: options.identity.clone(),
                 credentials: options.credentials.clone(),
                 password: std::env::var("PGPASSWORD").ok(),
+                newest_server: options.newest_server.clone(),
             };
             let log = deskfleet_log_postgres::open(url, &options)?;
             let warnings = log.warnings();
