@@ -143,7 +143,6 @@ fn engine_has_exactly_the_documented_codes() {
     let codes = [
         Code::InvalidRequest,
         Code::RequestTimeout,
-        Code::RangeNotSatisfiable,
         Code::MisdirectedRequest,
         Code::ServerBusy,
     ];

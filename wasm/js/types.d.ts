@@ -852,7 +852,6 @@ export interface PreviewRows {
  * - `PayloadTooLarge`: The body is larger than the configured limit.
  * - `UriTooLong`: The path and the query are longer than the configured limit, by default 8 KiB.
  * - `UnsupportedMediaType`: The `Content-Type` or the `Content-Encoding` of the body is not supported.
- * - `RangeNotSatisfiable`: The copy of the store ends before the byte with which `Range` begins. Only servers return it.
  * - `MisdirectedRequest`: The request names a host that this server does not serve. Only servers return it.
  * - `Throttled`: Too many requests with this key, or too many with bad keys from this address; `Retry-After` says when to try again.
  * - `HeadersTooLarge`: The headers are larger than the configured limit, by default 16 KiB.
@@ -885,7 +884,6 @@ export type ProblemCode =
     | "PayloadTooLarge"
     | "UriTooLong"
     | "UnsupportedMediaType"
-    | "RangeNotSatisfiable"
     | "MisdirectedRequest"
     | "Throttled"
     | "HeadersTooLarge"

@@ -84,8 +84,6 @@ codes! {
         UriTooLong = 414,
         /// The `Content-Type` or the `Content-Encoding` of the body is not supported.
         UnsupportedMediaType = 415,
-        /// The copy of the store ends before the byte with which `Range` begins. Only servers return it.
-        RangeNotSatisfiable = 416,
         /// The request names a host that this server does not serve. Only servers return it.
         MisdirectedRequest = 421,
         /// Too many requests with this key, or too many with bad keys from this address; `Retry-After` says when to try again.
@@ -361,10 +359,6 @@ fn section_and_phrase(status: u16) -> (&'static str, &'static str) {
         415 => (
             "https://tools.ietf.org/html/rfc9110#section-15.5.16",
             "Unsupported Media Type",
-        ),
-        416 => (
-            "https://tools.ietf.org/html/rfc9110#section-15.5.17",
-            "Range Not Satisfiable",
         ),
         421 => (
             "https://tools.ietf.org/html/rfc9110#section-15.5.20",

@@ -46,10 +46,6 @@ struct StoredCopy {
     file: File,
     length: u64,
     etag: HeaderValue,
-    /// The number of the key that asked for it, unless for the rest of another one: what that client has is not of this copy.
-    key: Option<u64>,
-    /// Bytes from the first on that were handed to a connection.
-    handed_out: u64,
 }
 
 #[derive(Debug)]
@@ -65,12 +61,13 @@ struct KeptCopy {
 pub(crate) struct Resumption {
     /// The first byte that it lacks.
     from: u64,
-    /// The copy that it has the bytes of, if it says so.
-    etag: Option<HeaderValue>,
+    /// The copy that it has the bytes of.
+    etag: HeaderValue,
 }
 
 impl Resumption {
-    /// From `Range: bytes=N-`. `None` for any other range: the client gets the whole copy.
+    /// From `Range: bytes=N-` and `If-Range`. `None` for any other range: the client gets the whole copy. Without the tag of a copy its bytes may be
+    /// those of another one.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let mut ranges = headers.get_all(RANGE).iter();
         let (range, None) = (ranges.next()?.to_str().ok()?, ranges.next()) else {
@@ -84,7 +81,7 @@ impl Resumption {
         }
         Some(Self {
             from: from.parse().ok()?,
-            etag: headers.get(IF_RANGE).cloned(),
+            etag: headers.get(IF_RANGE)?.clone(),
         })
     }
 }
@@ -106,8 +103,6 @@ pub(crate) enum NotSent {
     /// Another request waits already.
     Busy,
     Failed(ErrorKind),
-    /// The copy has no byte there; its length.
-    PastEnd(u64),
 }
 
 /// Receives the copy, or why there is none.
@@ -136,16 +131,10 @@ impl SentCopies {
         }))
     }
 
-    /// Sends a copy for a key, until the end or until the client is gone; goes on with the kept one if that is the copy of `resumption`. A copy
+    /// Sends a copy, until the end or until the client is gone; goes on with the kept one if that is the copy of `resumption`. A copy
     /// that is cut off is kept, and this returns when it is needed no more. Blocks.
-    pub(crate) fn send(
-        self,
-        engine: Engine,
-        key: Option<u64>,
-        resumption: Option<&Resumption>,
-        begun: Begun,
-    ) {
-        let Some(in_use) = self.0.send(engine, key, resumption, begun) else {
+    pub(crate) fn send(self, engine: Engine, resumption: Option<&Resumption>, begun: Begun) {
+        let Some(in_use) = self.0.send(engine, resumption, begun) else {
             return;
         };
         let kept_for = self.0.kept_for;
@@ -168,7 +157,6 @@ impl Inner {
     fn send(
         &self,
         engine: Engine,
-        key: Option<u64>,
         resumption: Option<&Resumption>,
         begun: Begun,
     ) -> Option<Receiver<()>> {
@@ -182,7 +170,7 @@ impl Inner {
         if begun.is_closed() {
             return None;
         }
-        let found = self.copy(&engine, key, resumption, &mut kept);
+        let found = self.copy(&engine, resumption, &mut kept);
         drop(engine);
         let (mut copy, from) = match found {
             Ok(found) => found,
@@ -208,8 +196,7 @@ impl Inner {
             || send_pieces(&mut copy.file, copy.length - first, &pieces);
         drop(pieces);
         let left = ended.recv().unwrap_or_default();
-        copy.handed_out = copy.handed_out.max(copy.length - left);
-        if left == 0 || copy.handed_out == 0 || !is_readable {
+        if left == 0 || left == copy.length || !is_readable {
             drop(copy);
             self.remove();
             return None;
@@ -227,31 +214,24 @@ impl Inner {
     fn copy(
         &self,
         engine: &Engine,
-        key: Option<u64>,
         resumption: Option<&Resumption>,
         kept: &mut Option<KeptCopy>,
     ) -> Result<(StoredCopy, Option<u64>), NotSent> {
-        if let Some(resumption) = resumption
-            && let Some(found) = kept.take_if(|kept| kept.copy.is_that_of(resumption, key))
+        // Without a use for it its room is needed for the next one.
+        if let Some(KeptCopy { mut copy, .. }) = kept.take()
+            && let Some(resumption) = resumption
+            && resumption.etag == copy.etag
+            && resumption.from < copy.length
         {
-            let (length, from) = (found.copy.length, resumption.from);
-            if from >= length {
-                *kept = Some(found);
-                return Err(NotSent::PastEnd(length));
-            }
-            let mut copy = found.copy;
-            let sought = copy.file.seek(SeekFrom::Start(from));
+            let sought = copy.file.seek(SeekFrom::Start(resumption.from));
             sought.map_err(|_| NotSent::Failed(ErrorKind::StorageUnavailable))?;
-            return Ok((copy, Some(from)));
+            return Ok((copy, Some(resumption.from)));
         }
-        // Its room is needed for the next one.
-        *kept = None;
-        let key = key.filter(|_| resumption.is_none());
-        let copy = self.write(engine, key).map_err(NotSent::Failed)?;
+        let copy = self.write(engine).map_err(NotSent::Failed)?;
         Ok((copy, None))
     }
 
-    fn write(&self, engine: &Engine, key: Option<u64>) -> Result<StoredCopy, ErrorKind> {
+    fn write(&self, engine: &Engine) -> Result<StoredCopy, ErrorKind> {
         let mut etag = [0; 16];
         getrandom::fill(&mut etag).map_err(|_| ErrorKind::Internal)?;
         let etag = format!("\"{:032x}\"", u128::from_le_bytes(etag));
@@ -273,8 +253,6 @@ impl Inner {
                 length: file.metadata()?.len(),
                 file,
                 etag,
-                key,
-                handed_out: 0,
             })
         });
         // If an open file can be removed, no copy is left however this process ends.
@@ -286,18 +264,6 @@ impl Inner {
     /// The file may not exist.
     fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-impl StoredCopy {
-    /// Whether a client that has the bytes before `resumption` for a key has those of this copy. Without the tag of its copy that is likely
-    /// where the same key got as many of this one.
-    fn is_that_of(&self, resumption: &Resumption, key: Option<u64>) -> bool {
-        if let Some(etag) = &resumption.etag {
-            return *etag == self.etag;
-        }
-        let may_have = resumption.from <= self.handed_out || resumption.from >= self.length;
-        key.is_some() && key == self.key && may_have
     }
 }
 
@@ -373,10 +339,10 @@ mod tests {
         let (copies, engine) = (copies.clone(), engine.clone());
         let resumption = etag.map(|etag| Resumption {
             from: 1,
-            etag: Some(etag.clone()),
+            etag: etag.clone(),
         });
         let (send, begun) = oneshot::channel();
-        let thread = spawn(move || copies.send(engine, Some(1), resumption.as_ref(), send));
+        let thread = spawn(move || copies.send(engine, resumption.as_ref(), send));
         let mut part = begun.blocking_recv().unwrap().unwrap();
         assert_eq!(
             part.from.is_some(),
@@ -424,7 +390,9 @@ mod tests {
     #[test]
     fn only_a_range_without_an_end_goes_on() {
         let from = |range: &'static str| {
-            let headers = HeaderMap::from_iter([(RANGE, HeaderValue::from_static(range))]);
+            let headers = [(RANGE, range), (IF_RANGE, "\"0\"")];
+            let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+            let headers = HeaderMap::from_iter(headers);
             Resumption::from_headers(&headers).map(|resumption| resumption.from)
         };
         assert_eq!(from("bytes=0-"), Some(0));

@@ -2,7 +2,7 @@
 
 use std::thread::Builder;
 
-use deskfleet::{Code, ErrorKind, KeyInfo};
+use deskfleet::{Code, ErrorKind};
 use http::header::{ACCEPT_RANGES, CONTENT_RANGE, ETAG};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::Serialize;
@@ -82,51 +82,23 @@ pub(crate) async fn write(
     written.map_err(|error| not_written(error.kind()))
 }
 
-/// The response to a download that is refused because of its range.
-const PAST_END: Refused = (
-    Code::RangeNotSatisfiable,
-    "The copy ends before the byte with which `Range` begins: all of it was sent. Download another one without `Range`.",
-);
-
-/// Why a download is refused: the length of the copy where the range begins after its end.
-#[derive(Debug)]
-pub(crate) struct NoDownload {
-    pub(crate) refused: Refused,
-    pub(crate) length: Option<u64>,
-}
-
-impl From<Refused> for NoDownload {
-    fn from(refused: Refused) -> Self {
-        Self {
-            refused,
-            length: None,
-        }
-    }
-}
-
 /// Streams a copy: the one that a client has a part of, if it was kept, else a new one, once the previous one is sent.
 pub(crate) async fn download(
     shared: &ServerState,
     options: &ServerOptions,
     headers: &HeaderMap,
-    caller: Option<&KeyInfo>,
-) -> Result<CopyPart, NoDownload> {
+) -> Result<CopyPart, Refused> {
     let copies = options.sent_copies.clone().ok_or(NO_PLACE)?;
     let engine = shared.engine.clone();
     let resumption = Resumption::from_headers(headers);
-    let key = caller.map(|caller| caller.id);
     let (send, begun) = oneshot::channel();
     let thread = Builder::new().name("deskfleet-backup".into());
-    let started = thread.spawn(move || copies.send(engine, key, resumption.as_ref(), send));
+    let started = thread.spawn(move || copies.send(engine, resumption.as_ref(), send));
     started.map_err(|_| refusal::BUSY)?;
     let begun = begun.await.map_err(|_| refusal::ENDED)?;
     begun.map_err(|not_sent| match not_sent {
-        NotSent::Busy => refusal::BUSY.into(),
-        NotSent::Failed(kind) => not_written(kind).into(),
-        NotSent::PastEnd(length) => NoDownload {
-            refused: PAST_END,
-            length: Some(length),
-        },
+        NotSent::Busy => refusal::BUSY,
+        NotSent::Failed(kind) => not_written(kind),
     })
 }
 
@@ -134,19 +106,18 @@ pub(crate) async fn download(
 pub(crate) fn describe_part<B>(response: &mut Response<B>, part: &CopyPart) {
     if let Some(from) = part.from {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
-        let last = part.length.saturating_sub(1);
-        set_content_range(response, &format!("{from}-{last}"), part.length);
+        let range = format!(
+            "bytes {from}-{}/{}",
+            part.length.saturating_sub(1),
+            part.length
+        );
+        if let Ok(range) = HeaderValue::from_str(&range) {
+            response.headers_mut().insert(CONTENT_RANGE, range);
+        }
     }
     let headers = response.headers_mut();
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     headers.insert(ETAG, part.etag.clone());
-}
-
-/// `part` is `*` if no byte of the copy is sent.
-pub(crate) fn set_content_range<B>(response: &mut Response<B>, part: &str, length: u64) {
-    if let Ok(range) = HeaderValue::from_str(&format!("bytes {part}/{length}")) {
-        response.headers_mut().insert(CONTENT_RANGE, range);
-    }
 }
 
 fn not_written(kind: ErrorKind) -> Refused {

@@ -150,7 +150,11 @@ async fn serve(
             json(StatusCode::CREATED, &written)
         }
         Service::DownloadBackup => {
-            return download(context, &head.headers, key.clone()).await;
+            let copy = backup_requests::download(shared, options, &head.headers).await;
+            let action = AuditAction::DownloadBackup;
+            return Ok(file(
+                audited(context, action, None, key.clone(), copy).await?,
+            ));
         }
         Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
         Service::FleetSettings => json(StatusCode::OK, &cluster_requests::settings(shared)?),
@@ -179,31 +183,6 @@ async fn serve(
         }
     };
     Ok(context.whole(response))
-}
-
-/// Sends a copy of the store, or the rest of it.
-async fn download(
-    context: RequestContext<'_>,
-    headers: &HeaderMap,
-    caller: Option<KeyInfo>,
-) -> Result<Response<OutgoingBody>, Refusal> {
-    let RequestContext {
-        shared, options, ..
-    } = context;
-    let copy = backup_requests::download(shared, options, headers, caller.as_ref()).await;
-    let length = copy.as_ref().err().and_then(|error| error.length);
-    let copy = copy.map_err(|error| error.refused);
-    match audited(context, AuditAction::DownloadBackup, None, caller, copy).await {
-        Ok(copy) => Ok(file(copy)),
-        Err(refused) => {
-            let traceparent = context.asked.traceparent.as_ref();
-            let mut response = refusal::respond(&shared.engine, refused, traceparent);
-            if let Some(length) = length {
-                backup_requests::set_content_range(&mut response, "*", length);
-            }
-            Err(Refusal::Engine(response))
-        }
-    }
 }
 
 /// Writes the audit row of `done` for `caller`, before the data is sent; `detail` says which data.

@@ -66,10 +66,9 @@ pub const PROBLEMS: [Problem; 26] = [
 
 /// The codes that only a server returns, decided in `decisions.md`.
 #[rustfmt::skip]
-pub const SERVER_PROBLEMS: [Problem; 5] = [
+pub const SERVER_PROBLEMS: [Problem; 4] = [
     row("InvalidRequest",           400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("RequestTimeout",           408, "rfc9110#section-15.5.9",  "Request Timeout"),
-    row("RangeNotSatisfiable",      416, "rfc9110#section-15.5.17", "Range Not Satisfiable"),
     row("MisdirectedRequest",       421, "rfc9110#section-15.5.20", "Misdirected Request"),
     row("ServerBusy",               503, "rfc9110#section-15.6.4",  "Service Unavailable"),
 ];

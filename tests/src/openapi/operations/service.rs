@@ -107,9 +107,8 @@ pub(in crate::openapi) const SERVICES: [Service; 9] = [
         description: "Writes a consistent copy of the store beside its file, sends it and removes it; other requests are served meanwhile. A new node of a \
             fleet begins with such a copy (`deskfleet serve --join URL`). One is sent at a time, and further requests wait. A body is \
             ignored.\n\nA copy whose connection is cut off is kept for ten minutes, or until another one is asked for. `Range: bytes=N-` with the \
-            `ETag` of the copy in `If-Range` gets the rest of it with 206, or 416 where it has no byte N; where it is not kept any more, and with any other \
-            range, the whole of another copy is sent with 200. Without `If-Range` the rest is sent only for the key that asked for the copy, up to \
-            what it was sent.\n\nNeeds a key with scope `admin`: a copy has all that the store has, but API keys only as hashes.",
+            `ETag` of the copy in `If-Range` gets the rest of it with 206. Where it is not kept any more, and with any other range, the whole of another \
+            copy is sent with 200.\n\nNeeds a key with scope `admin`: a copy has all that the store has, but API keys only as hashes.",
         keyed: true,
         body: None,
         parameter: None,
@@ -119,7 +118,6 @@ pub(in crate::openapi) const SERVICES: [Service; 9] = [
             Code::InvalidBody,
             Code::InsufficientScope,
             Code::UnsupportedConfiguration,
-            Code::RangeNotSatisfiable,
             Code::UriTooLong,
             Code::StorageUnavailable,
             Code::LowDisk,
