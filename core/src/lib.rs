@@ -150,8 +150,8 @@ pub mod query {
 pub mod cluster {
     pub use crate::engine::AppliedFuture;
     pub use crate::log::{
-        Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
-        NodeReport,
+        Appended, AppliedEntries, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind,
+        MemoryLog, NodeReport,
     };
     pub use crate::model::{ClusterStatus, LogPositions, NodeStatus};
 }

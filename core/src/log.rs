@@ -172,6 +172,19 @@ impl LogEntry {
     }
 }
 
+/// Entries that a node has applied, for an archive of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedEntries {
+    /// The id of the first entry of the log, which names the fleet.
+    pub fleet: EntryId,
+    /// The position of the entry before them: the one that was asked for or, where the log no longer has the next one, a later one.
+    pub position: u64,
+    /// The chain of that entry.
+    pub chain: Chain,
+    /// The entries, in order and without a gap, each with its chain.
+    pub entries: Vec<LogEntry>,
+}
+
 /// The positions that a log holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogBounds {

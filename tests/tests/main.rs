@@ -10,6 +10,7 @@
 
 mod accepted;
 mod action_batches;
+mod archiving;
 mod audit_growth;
 mod audit_pages;
 mod backup;

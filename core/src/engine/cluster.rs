@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
-use crate::log::EntryId;
+use crate::log::{AppliedEntries, Chain, EntryId};
 use crate::model::ClusterStatus;
 use crate::settings::Value;
 use crate::timestamp::Timestamp;
@@ -42,6 +42,26 @@ impl Engine {
     /// Those of [`Self::follow`].
     pub fn catch_up(&self) -> Result<()> {
         self.core().catch_up()
+    }
+
+    /// The entries of the log after `position`, whose chain is `chain`, each with its chain and up to what is durable here: for a host that archives
+    /// the log. At most 4 MiB at once and one entry more. Where the log no longer has the next one, they begin after what is applied here. `None`
+    /// without a log, and before the first entry. Asks the log, and blocks as long as that takes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be read now,
+    /// [`ErrorKind::Corrupted`](crate::ErrorKind::Corrupted) where the entries do not follow `chain`, or are not those that this node applied, and that
+    /// of [`Self::halted`].
+    pub fn entries_after(&self, position: u64, chain: Chain) -> Result<Option<AppliedEntries>> {
+        self.core().entries_after(position, chain)
+    }
+
+    /// Sets the position up to which the host has archived the log. From the first call on the log keeps what comes after it, unless this node is
+    /// silent for a day: call it with 0 before [`Self::follow`].
+    pub fn set_archived(&self, position: u64) {
+        if let Some(cluster) = self.core().cluster() {
+            cluster.set_archived(position);
+        }
     }
 
     /// The name of this node; `None` without a log, empty where it is not listed.

@@ -4,6 +4,7 @@
 //! meets its own entries. It applies the decoded entry, as every other node does.
 
 mod applying;
+mod archiving;
 mod looking_ahead;
 mod noticing;
 mod positions;
@@ -62,6 +63,8 @@ pub(crate) struct Cluster {
     fleet: OnceLock<EntryId>,
     /// The position at the last sync of the file.
     durable: AtomicU64,
+    /// The position up to which the host has archived the log; the largest number where it keeps no archive.
+    archived: AtomicU64,
     /// The last position of the log that this node knows.
     last: AtomicU64,
     /// The shared settings that this node was started with, which need not be those of the fleet.
@@ -167,6 +170,7 @@ impl Cluster {
             applied: AtomicU64::new(position),
             fleet: applied.map_or_else(OnceLock::new, |applied| EntryId(applied.fleet).into()),
             durable: AtomicU64::new(position),
+            archived: AtomicU64::new(u64::MAX),
             last: AtomicU64::new(position),
             applied_at: AtomicI64::new(applied.map_or(i64::MIN, |applied| applied.at.ticks())),
             clock_ahead_ms: AtomicI64::new(0),

@@ -87,7 +87,10 @@ impl EngineCore {
         let applied = stored::applied(&self.store.snapshot()?)?;
         let report = Report {
             applied: applied.map_or(0, |applied| applied.position),
-            durable: cluster.durable.load(Ordering::Acquire),
+            // The log keeps what is not archived yet.
+            durable: cluster
+                .durable()
+                .min(cluster.archived.load(Ordering::Acquire)),
             chain: applied.map_or(String::new(), |applied| hex(&applied.chain)),
             rules: cluster.rules,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -143,7 +146,7 @@ impl EngineCore {
         // The position in the file, which may have lost unsynced entries.
         let applied = stored::applied(&self.store.snapshot()?)?;
         let position = applied.map_or(0, |applied| applied.position);
-        if cluster.durable.load(Ordering::Acquire) < position {
+        if cluster.durable() < position {
             self.store.sync().map_err(|failure| failure.error)?;
             cluster.durable.fetch_max(position, Ordering::AcqRel);
         }

@@ -97,6 +97,13 @@ impl RecentEntries {
         self.entries.get(usize::try_from(index).ok()?)
     }
 
+    /// Whether the entry of a position, with these chains before and with it, is the one that was applied; true of one that is not kept.
+    pub(super) fn have(&self, position: u64, before: &Hash, chain: &Hash) -> bool {
+        let applied = self.get(position).and_then(|recent| recent.entry.chain);
+        self.chain_before(position).is_none_or(|of| of == *before)
+            && applied.is_none_or(|of| of == *chain)
+    }
+
     /// The chain before the entry of a position.
     fn chain_before(&self, position: u64) -> Option<Hash> {
         let preceding = self.preceding.filter(|(known, _)| *known == position);
