@@ -33,7 +33,7 @@
 //! | `notifications/` | events for webhooks, and the heartbeat |
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
-//! | `cluster/` | the log that a URL names, the thread that follows it, and what is wrong with a fleet |
+//! | `cluster/` | the log that a URL names, the thread that follows it, an archive of it, and what is wrong with a fleet |
 //! | `demo/` | a demo fleet with a working week of telemetry, which goes on while it is served |
 
 mod backups;

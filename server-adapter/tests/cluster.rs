@@ -1,6 +1,7 @@
 //! Servers that share a log in PostgreSQL: each serves the same fleet.
 #![cfg(all(unix, feature = "postgres"))]
 
+mod archive;
 mod conditions;
 mod cut_copies;
 mod cut_off;

@@ -105,7 +105,7 @@ fn entries_that_are_not_those_that_were_applied_are_not_given_out() {
 fn log_that_cannot_be_read_is_an_error_and_raises_no_doubt() {
     let clock = ManualClock::new(start());
     let log = MemoryLog::new(clock.clone());
-    let own = FaultyLog::new(log.clone());
+    let own = FaultyLog::new(log);
     let one = builder(1, &clock)
         .log(own.clone(), "one")
         .open_in_memory()

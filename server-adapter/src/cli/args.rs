@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
+use deskfleet::Timestamp;
 
 use super::configuration::{Overrides, is_node_name};
 use super::double::DoubleArgs;
-use super::export_args::ExportArgs;
+use super::export_args::{ExportArgs, time};
 use super::keys::KeysCommand;
 use super::server_args::{NodeArgs, ServerArgs};
 use super::setting_args::{SettingArgs, StoreFile};
@@ -158,6 +159,15 @@ pub(crate) enum ClusterCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Makes the file of a node from an archive of the log, as of a time
+    ///
+    /// It begins with a backup of any node or, where the archive begins with the first entry of the log, with nothing, and applies what was
+    /// archived after that. The file can go on as a node where the log still has the next entry; `deskfleet cluster leave` makes it a store
+    /// of its own, with which a new fleet can begin. Only in a deskfleet that was built with the feature `postgres` or `nats`.
+    #[command(after_help = "Examples:\n  \
+        deskfleet cluster restore --archive /mnt/archive --data new.redb\n  \
+        deskfleet cluster restore --archive /mnt/archive --from backup.redb --until 2026-11-29T09:59:00Z --data new.redb")]
+    Restore(RestoreArgs),
     /// Prints the nodes of a fleet, how far each is, and what is wrong
     ///
     /// Asks one node with an admin key, and reports what all of them said last. The exit code is 1 where something is wrong: a node is
@@ -220,6 +230,23 @@ pub(crate) enum ClusterCommand {
         #[command(flatten)]
         peer: NodeArgs,
     },
+}
+
+/// The options of `cluster restore`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct RestoreArgs {
+    /// The folder with the archive, or a copy of it
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) archive: PathBuf,
+    /// A backup of a node, to begin with
+    #[arg(long, value_name = "BACKUP", value_hint = ValueHint::FilePath)]
+    pub(crate) from: Option<PathBuf>,
+    /// The time of the last entry that is applied, such as 2026-11-29T09:59:00Z or -1h; by default all are
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub(crate) until: Option<Timestamp>,
+    /// The file to make
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) data: PathBuf,
 }
 
 /// The options of `import`.
@@ -375,6 +402,9 @@ mod tests {
             "keys revoke one",
             "cluster",
             "cluster status",
+            "cluster restore --data d",
+            "cluster restore --archive a",
+            "cluster restore --archive a --data d --until yesterday",
             "cluster status --url postgres://db",
             "cluster forget --url http://n:80",
             "cluster forget a/b --url http://n:80",

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::args::ClusterCommand;
 use super::client::Client;
 use super::doctor;
+use super::cluster_restore;
 use super::failure::Failure;
 use super::output::{counted, data, say};
 use super::server_args::NodeArgs;
@@ -22,6 +23,7 @@ const PATH: &str = "/operator/cluster";
 pub(super) fn run(command: ClusterCommand) -> Result<(), Failure> {
     match command {
         ClusterCommand::Leave { file } => leave(&file),
+        ClusterCommand::Restore(args) => cluster_restore::run(&args),
         ClusterCommand::Status { json, peer } => status(peer, json),
         ClusterCommand::Doctor { peer } => doctor::run(peer),
         ClusterCommand::Settings { changes, peer } => settings(peer, changes),

@@ -27,6 +27,10 @@ pub(crate) struct ClusterArgs {
     /// The name of this node among all of them; by default that of the host
     #[arg(long, value_name = "NAME")]
     node: Option<String>,
+    /// The folder that this node archives the log into, one for each node: with a backup, `deskfleet cluster restore` makes the store of any
+    /// later time from it
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    archive: Option<String>,
     /// Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this
     /// one lacks
     #[arg(long, value_name = "URL")]
@@ -59,6 +63,7 @@ impl ClusterArgs {
                 "--log-credentials",
             ),
             ("cluster.node", &self.node, "--node"),
+            ("cluster.archive", &self.archive, "--archive"),
             ("cluster.join", &self.join, "--join"),
             (
                 "cluster.join_key_file",

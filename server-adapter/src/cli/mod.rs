@@ -11,6 +11,8 @@ mod client_tls;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod cluster_args;
+#[cfg(feature = "cluster")]
+mod cluster_restore;
 mod configuration;
 #[cfg(feature = "console")]
 mod console_link;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
 use deskfleet_client::tls::Identity;
 use deskfleet_server::Metrics;
-use deskfleet_server::cluster::{FleetLog, LogOptions};
+use deskfleet_server::cluster::{Archive, FleetLog, LogOptions};
 
 use super::configuration::{ClusterSettings, Settings, is_node_name};
 use super::failure::Failure;
@@ -153,6 +153,12 @@ pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
         CaughtUp::Whole => Ok(()),
         CaughtUp::Unreachable(error) | CaughtUp::Halted(error) => Err(error.into()),
     }
+}
+
+/// The archive of the settings; refused while another process writes it.
+pub(crate) fn archive(settings: &Settings) -> Result<Option<Archive>, Failure> {
+    let folder = settings.cluster.archive.clone();
+    Ok(folder.map(Archive::open).transpose()?)
 }
 
 /// Logs which bodies are refused because an entry of the log does not take them.

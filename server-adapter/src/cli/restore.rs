@@ -77,18 +77,23 @@ pub(crate) fn run(copy: &Path, configuration: &Configuration) -> Result<(), Fail
 }
 
 /// A path with an addition to its name.
-fn named(path: &Path, addition: &str) -> PathBuf {
+pub(super) fn named(path: &Path, addition: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(addition);
     name.into()
 }
 
-fn lock(file: &Path) -> Result<LockedFile, Failure> {
+pub(super) fn lock(file: &Path) -> Result<LockedFile, Failure> {
     LockedFile::lock(file).map_err(|error| explain(error, file, "Stop the server first."))
 }
 
 /// Writes a durable copy of `source` to `part`, with owner and mode of the old store, and checks it.
-fn fill(part: &Path, mut source: File, has_old: bool, file: &Path) -> Result<CheckReport, Failure> {
+pub(super) fn fill(
+    part: &Path,
+    mut source: File,
+    has_old: bool,
+    file: &Path,
+) -> Result<CheckReport, Failure> {
     let cannot_write = |error: io::Error| Failure::cannot_write(part.display(), &error);
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -120,7 +125,7 @@ fn fill(part: &Path, mut source: File, has_old: bool, file: &Path) -> Result<Che
 
 /// Gives the file the owner of another.
 #[cfg(unix)]
-fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
+pub(super) fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
     let about = file.metadata()?;
     if (about.uid(), about.gid()) == (like.uid(), like.gid()) {
@@ -130,11 +135,11 @@ fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn own_as(_: &File, _: &Metadata) -> io::Result<()> {
+pub(super) fn own_as(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-fn folder(file: &Path) -> &Path {
+pub(super) fn folder(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

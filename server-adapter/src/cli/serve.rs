@@ -11,6 +11,8 @@ use deskfleet::{
     Action, Config, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery,
     error_chain,
 };
+#[cfg(feature = "cluster")]
+use deskfleet_server::cluster::ArchiveThread;
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
     Backups, LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
@@ -87,7 +89,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     // A node may find a key in the log.
     let may_have_key = place.is_node || file.is_some_and(Path::exists);
     start_keys::require(may_have_key, address, place)?;
-    let (engine, is_current, _live) = open(settings, args, &metrics, backups.as_ref())?;
+    let (engine, is_current, beside) = open(settings, args, &metrics, backups.as_ref())?;
     start_keys::require(engine.has_key(), address, place)?;
     let notifications = Notifications::new(engine.clone(), metrics.clone(), file);
     let options = ServerOptions {
@@ -120,6 +122,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     notifications.stop();
     runtime.shutdown_timeout(RUNTIME_END);
     backups.finish();
+    drop(beside);
     let closed = engine.close();
     served?;
     Ok(closed?)
@@ -188,9 +191,16 @@ fn allow_files(files: usize) -> usize {
     files
 }
 
-/// The engine of a server; whether it is complete, as a node that cannot reach its log may lack entries; and what goes on with a demo
-/// fleet.
-type Opened = (Engine, bool, Option<LiveDemo>);
+/// The engine of a server; whether it is complete, as a node that cannot reach its log may lack entries; and what goes on beside it.
+type Opened = (Engine, bool, Beside);
+
+/// Threads that use the engine, and end when this is dropped.
+#[derive(Default)]
+struct Beside {
+    _demo: Option<LiveDemo>,
+    #[cfg(feature = "cluster")]
+    _archive: Option<ArchiveThread>,
+}
 
 fn open(
     settings: &Settings,
@@ -211,9 +221,22 @@ fn open(
             let message = "--demo fills a store that is served alone; start without --log";
             return Err(Failure(message.to_owned()));
         }
-        let open = || open_store(node.share(builder()), file);
+        let archive = node::archive(settings)?;
+        let open = || {
+            let engine = open_store(node.share(builder()), file)?;
+            if archive.is_some() {
+                engine.set_archived(0);
+            }
+            Ok(engine)
+        };
         let (engine, is_current) = node::start(settings, args.configure_fleet, &node, open)?;
-        return Ok((engine, is_current, None));
+        let archive = archive.map(|archive| archive.start(engine.clone(), metrics.clone()));
+        let archive = archive.transpose();
+        let beside = Beside {
+            _archive: archive.map_err(|error| Failure::caused("cannot start a thread", &error))?,
+            ..Beside::default()
+        };
+        return Ok((engine, is_current, beside));
     }
     let engine = open_store(builder(), file)?;
     let live = if args.demo {
@@ -221,7 +244,11 @@ fn open(
     } else {
         None
     };
-    Ok((engine, true, live))
+    let beside = Beside {
+        _demo: live,
+        ..Beside::default()
+    };
+    Ok((engine, true, beside))
 }
 
 fn builder(

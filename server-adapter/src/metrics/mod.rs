@@ -195,6 +195,12 @@ impl Metrics {
         self.0.node.set_others(conditions);
     }
 
+    /// Sets what is wrong with the archive of the log.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn set_archive(&self, conditions: Vec<Condition>) {
+        self.0.node.set_archive(conditions);
+    }
+
     /// Why the node is not ready, if the log is the reason.
     #[cfg(feature = "cluster")]
     pub(crate) fn log_condition(&self) -> Option<Condition> {

@@ -33,6 +33,8 @@ pub(super) struct NodeCounters {
     progress: Mutex<Option<Progress>>,
     /// The conditions of the other nodes, as the log had them when it was last asked.
     others: Mutex<Vec<Condition>>,
+    /// The conditions of the archive of the log, where this node keeps one.
+    archive: Mutex<Vec<Condition>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -132,9 +134,14 @@ impl NodeCounters {
         *lock(&self.others) = conditions;
     }
 
-    /// What is wrong with the log, as this node sees it, and with the other nodes.
+    pub(super) fn set_archive(&self, conditions: Vec<Condition>) {
+        *lock(&self.archive) = conditions;
+    }
+
+    /// What is wrong with the log and its archive, as this node sees it, and with the other nodes.
     pub(super) fn conditions(&self, now: Timestamp) -> Vec<Condition> {
         let mut all = lock(&self.others).clone();
+        all.extend(lock(&self.archive).clone());
         all.extend(self.log_condition(now));
         all
     }

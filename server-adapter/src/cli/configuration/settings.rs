@@ -80,6 +80,9 @@ settings! {
         pub(crate) log_keep: Option<Duration> = None, Form::Time(1000, u64::from(LOG_KEEP_SECONDS_MAX) * 1000);
         /// The name of this node among all of them; with none that of the host.
         pub(crate) node: Option<String> = None, Form::Text("a name of at most 64 letters, digits, `-`, `_` and `.`", is_node_name);
+        /// The folder that this node archives the log into, one for each node. Until its entries are archived the log keeps them. With none
+        /// there is no archive.
+        pub(crate) archive: Option<PathBuf> = None;
         /// The URL of another node, whose store is copied where there is none here, or the log no longer has what this one lacks.
         pub(crate) join: Option<String> = None, Form::Text("a URL such as \"http://node-2:8080\"", is_server_url);
         /// The file with an admin key of the fleet, for `join`.
@@ -244,6 +247,12 @@ impl Settings {
             return Some((
                 "backups.every",
                 "needs a folder to write into: --backups or backups.folder",
+            ));
+        }
+        if self.cluster.archive.is_some() && self.cluster.log.is_none() {
+            return Some((
+                "cluster.archive",
+                "needs the log that it archives: --log or cluster.log",
             ));
         }
         let url = self.cluster.log.as_deref().unwrap_or_default();
