@@ -60,6 +60,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--log-key', '--log-key', [CompletionResultType]::ParameterName, 'The private key of --log-cert, in PEM without a passphrase')
             [CompletionResult]::new('--log-credentials', '--log-credentials', [CompletionResultType]::ParameterName, 'The password for PostgreSQL, alone in its file, or the credentials for NATS')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'The name of this node among all of them; by default that of the host')
+            [CompletionResult]::new('--archive', '--archive', [CompletionResultType]::ParameterName, 'The folder that this node archives the log into, one for each node: with a backup, `deskfleet cluster restore` makes the store of any later time from it')
             [CompletionResult]::new('--join', '--join', [CompletionResultType]::ParameterName, 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks')
             [CompletionResult]::new('--join-key-file', '--join-key-file', [CompletionResultType]::ParameterName, 'The file with an admin key of the fleet, for --join')
             [CompletionResult]::new('--join-ca', '--join-ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system')
@@ -92,6 +93,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--log-key', '--log-key', [CompletionResultType]::ParameterName, 'The private key of --log-cert, in PEM without a passphrase')
             [CompletionResult]::new('--log-credentials', '--log-credentials', [CompletionResultType]::ParameterName, 'The password for PostgreSQL, alone in its file, or the credentials for NATS')
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'The name of this node among all of them; by default that of the host')
+            [CompletionResult]::new('--archive', '--archive', [CompletionResultType]::ParameterName, 'The folder that this node archives the log into, one for each node: with a backup, `deskfleet cluster restore` makes the store of any later time from it')
             [CompletionResult]::new('--join', '--join', [CompletionResultType]::ParameterName, 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks')
             [CompletionResult]::new('--join-key-file', '--join-key-file', [CompletionResultType]::ParameterName, 'The file with an admin key of the fleet, for --join')
             [CompletionResult]::new('--join-ca', '--join-ca', [CompletionResultType]::ParameterName, 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system')
@@ -233,6 +235,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('leave', 'leave', [CompletionResultType]::ParameterValue, 'Makes the file of a node, or a copy of it, a store of its own that is served without a log')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Makes the file of a node from an archive of the log, as of a time')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Prints the nodes of a fleet, how far each is, and what is wrong')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Prints what is wrong with a fleet, with the commands to type')
             [CompletionResult]::new('settings', 'settings', [CompletionResultType]::ParameterValue, 'Prints the settings that hold on all nodes of a fleet, or changes some')
@@ -241,6 +244,15 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;cluster;leave' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;cluster;restore' {
+            [CompletionResult]::new('--archive', '--archive', [CompletionResultType]::ParameterName, 'The folder with the archive, or a copy of it')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'A backup of a node, to begin with')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'The time of the last entry that is applied, such as 2026-11-29T09:59:00Z or -1h; by default all are')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file to make')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
