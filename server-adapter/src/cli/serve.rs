@@ -1,5 +1,6 @@
 //! `serve`: serves a store until a signal stops it.
 
+use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZero;
@@ -11,8 +12,6 @@ use deskfleet::{
     Action, Config, Engine, EngineBuilder, Event, Observer as _, Upkeep, WorkspaceQuery,
     error_chain,
 };
-#[cfg(feature = "cluster")]
-use deskfleet_server::cluster::ArchiveThread;
 use deskfleet_server::demo::{self, DemoClock, LiveDemo};
 use deskfleet_server::{
     Backups, LogQueue, Metrics, Notifications, Prepared, SentCopies, Server, ServerOptions, listen,
@@ -191,16 +190,9 @@ fn allow_files(files: usize) -> usize {
     files
 }
 
-/// The engine of a server; whether it is complete, as a node that cannot reach its log may lack entries; and what goes on beside it.
-type Opened = (Engine, bool, Beside);
-
-/// Threads that use the engine, and end when this is dropped.
-#[derive(Default)]
-struct Beside {
-    _demo: Option<LiveDemo>,
-    #[cfg(feature = "cluster")]
-    _archive: Option<ArchiveThread>,
-}
+/// The engine of a server; whether it is complete, as a node that cannot reach its log may lack entries; and threads that use it until they are
+/// dropped.
+type Opened = (Engine, bool, Box<dyn Any>);
 
 fn open(
     settings: &Settings,
@@ -232,11 +224,8 @@ fn open(
         let (engine, is_current) = node::start(settings, args.configure_fleet, &node, open)?;
         let archive = archive.map(|archive| archive.start(engine.clone(), metrics.clone()));
         let archive = archive.transpose();
-        let beside = Beside {
-            _archive: archive.map_err(|error| Failure::caused("cannot start a thread", &error))?,
-            ..Beside::default()
-        };
-        return Ok((engine, is_current, beside));
+        let archive = archive.map_err(|error| Failure::caused("cannot start a thread", &error))?;
+        return Ok((engine, is_current, Box::new(archive)));
     }
     let engine = open_store(builder(), file)?;
     let live = if args.demo {
@@ -244,11 +233,7 @@ fn open(
     } else {
         None
     };
-    let beside = Beside {
-        _demo: live,
-        ..Beside::default()
-    };
-    Ok((engine, true, beside))
+    Ok((engine, true, Box::new(live)))
 }
 
 fn builder(
