@@ -100,22 +100,28 @@ fn restore(
         && (last == 0 || begins_at.is_some_and(|at| at > until))
     {
         let begin = match begins_at {
-            Some(at) => format!("the backup is of {at}"),
+            Some(at) => format!("the backup is of {at}, which is"),
             None => "the archive begins".to_owned(),
         };
         return Err(Failure(format!(
-            "{begin}, after {until}: name a later time with --until, or an older backup with --from"
+            "{begin} after {until}: name a later time with --until, or an older backup with --from"
         )));
     }
-    node::require_all(&engine).map_err(|failure| match args.from {
-        None if engine.halted().is_some() => Failure(format!(
-            "an empty store cannot begin here: {failure}. In place of --join name a backup with --from"
+    node::require_all(&engine).map_err(|failure| match &args.from {
+        _ if engine.halted().is_none() => failure,
+        None => Failure(format!(
+            "the archive cannot be applied to an empty store: {failure}. In place of --join name a backup with --from"
         )),
-        _ => failure,
+        Some(backup) => Failure(format!(
+            "the archive cannot be applied to {}: {failure}",
+            backup.display()
+        )),
     })?;
     let reached = engine.position().zip(engine.applied_at());
     engine.close()?;
-    reached.ok_or_else(|| Failure("the archive has no entry".to_owned()))
+    let reached = reached.filter(|(position, _)| *position == last);
+    reached
+        .ok_or_else(|| Failure("the archive was changed while it was read: try again".to_owned()))
 }
 
 /// Copies a backup of a node of the fleet of the archive, and checks it.

@@ -221,7 +221,7 @@ fn restoring_is_refused_where_backup_and_archive_do_not_fit() {
         "--archive archive --until 2020-01-01T00:00:00Z",
     );
     assert!(
-        before_all.contains("the archive begins, after 2020"),
+        before_all.contains("the archive begins after 2020"),
         "{before_all}"
     );
     node.terminate();
