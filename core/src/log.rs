@@ -183,6 +183,8 @@ pub struct AppliedEntries {
     pub chain: Chain,
     /// The entries, in order and without a gap, each with its chain.
     pub entries: Vec<LogEntry>,
+    /// The last position that is durable here: where the entries end before it there are more.
+    pub durable: u64,
 }
 
 /// The positions that a log holds.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deskfleet::cluster::{Chain, EntryId, Log as _, LogEntry, MemoryLog};
 use deskfleet::limits::LOG_ENTRIES_KEPT;
-use deskfleet::{Engine, ErrorKind, ManualClock};
+use deskfleet::{ActivityRecord, Engine, ErrorKind, ManualClock};
 use deskfleet_tests::cluster::log::FaultyLog;
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, workspace};
 
@@ -44,6 +44,7 @@ fn entries_to_archive_are_those_that_are_durable_with_their_chains() {
         let found = one.entries_after(0, Chain::default()).unwrap().unwrap();
         assert_eq!((found.fleet, found.position), (all[0].id, 0));
         assert_eq!(found.entries, all[..4], "{is_chained}");
+        assert_eq!(found.durable, 4);
         let last = found.entries.last().unwrap();
         let after = |position, chain: Option<Chain>| {
             one.entries_after(position, chain.unwrap())
@@ -59,6 +60,34 @@ fn entries_to_archive_are_those_that_are_durable_with_their_chains() {
         let error = refusal(one.entries_after(4, Chain::default()));
         assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
     }
+}
+
+#[test]
+fn entries_to_archive_come_in_pieces() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let one = node(1, &clock, &log);
+    for number in 0..12 {
+        let record = ActivityRecord {
+            instance_id: format!("ws-{number}").into(),
+            activity: "x".repeat(900_000).into(),
+            ..ActivityRecord::default()
+        };
+        one.record(record).unwrap();
+    }
+    sync(&clock, &one);
+    let (mut position, mut chain, mut lengths) = (0, Chain::default(), Vec::new());
+    loop {
+        let found = one.entries_after(position, chain).unwrap().unwrap();
+        let Some(last) = found.entries.last() else {
+            assert_eq!(position, found.durable);
+            break;
+        };
+        (position, chain) = (last.position, last.chain.unwrap());
+        lengths.push(found.entries.len());
+    }
+    assert!(lengths.len() > 2, "{lengths:?}");
+    assert_eq!(position, one.position().unwrap());
 }
 
 #[test]

@@ -43,16 +43,18 @@ impl EngineCore {
             position,
             chain,
             entries: Vec::new(),
+            durable: cluster.durable(),
         };
-        let durable = cluster.durable();
-        if position >= durable {
+        if position >= found.durable {
             return Ok(Some(found));
         }
         match cluster
             .log
             .read(position + 1, LOG_READ_BYTES, Duration::ZERO)
         {
-            Ok(entries) => found.entries = checked(cluster, position, chain, durable, entries)?,
+            Ok(entries) => {
+                found.entries = checked(cluster, position, chain, found.durable, entries)?
+            }
             Err(error) if error.kind == LogErrorKind::Trimmed => {
                 (found.position, found.chain) = (applied.position, applied.chain);
             }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::thread::park_timeout;
 use std::time::{Duration, Instant, SystemTime};
 
-use deskfleet::limits::LOG_READ_BYTES;
 use deskfleet::{Condition, Engine, ErrorKind, Severity, error_chain};
 
 use super::file::ArchiveError;
@@ -131,8 +130,8 @@ impl Archive {
         }
         engine.set_archived(writer.position);
         self.writer = Some(writer);
-        let bodies = applied.entries.iter().map(|entry| entry.body.len());
-        let is_more = bodies.sum::<usize>() >= LOG_READ_BYTES;
+        let last = applied.entries.last();
+        let is_more = last.is_some_and(|last| last.position < applied.durable);
         Ok(if is_more { Round::More } else { Round::Whole })
     }
 

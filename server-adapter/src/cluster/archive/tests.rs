@@ -47,6 +47,7 @@ fn entries(first: u64, count: u64, mut chain: Chain) -> AppliedEntries {
         position: first - 1,
         chain: before,
         entries,
+        durable: first + count - 1,
     }
 }
 
