@@ -73,6 +73,9 @@ _deskfleet() {
             deskfleet__subcmd__cluster,leave)
                 cmd="deskfleet__subcmd__cluster__subcmd__leave"
                 ;;
+            deskfleet__subcmd__cluster,restore)
+                cmd="deskfleet__subcmd__cluster__subcmd__restore"
+                ;;
             deskfleet__subcmd__cluster,settings)
                 cmd="deskfleet__subcmd__cluster__subcmd__settings"
                 ;;
@@ -186,7 +189,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__cluster)
-            opts="-h --help leave status doctor settings finalize forget"
+            opts="-h --help leave restore status doctor settings finalize forget"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -315,6 +318,61 @@ _deskfleet() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        deskfleet__subcmd__cluster__subcmd__restore)
+            opts="-h --archive --from --until --data --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --archive)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         deskfleet__subcmd__cluster__subcmd__settings)
             opts="-h --url --key-file --ca --client-cert --client-key --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -435,7 +493,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__config)
-            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-cert --log-key --log-credentials --node --join --join-key-file --join-ca --join-cert --join-key --help"
+            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-cert --log-key --log-credentials --node --archive --join --join-key-file --join-ca --join-cert --join-key --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -598,6 +656,13 @@ _deskfleet() {
                     ;;
                 --node)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --archive)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 --join)
@@ -1119,7 +1184,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__serve)
-            opts="-h --demo --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-cert --log-key --log-credentials --node --join --join-key-file --join-ca --join-cert --join-key --configure-fleet --help"
+            opts="-h --demo --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-cert --log-key --log-credentials --node --archive --join --join-key-file --join-ca --join-cert --join-key --configure-fleet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1282,6 +1347,13 @@ _deskfleet() {
                     ;;
                 --node)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --archive)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 --join)

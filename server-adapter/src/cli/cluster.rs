@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::args::ClusterCommand;
 use super::client::Client;
-use super::doctor;
 use super::cluster_restore;
+use super::doctor;
 use super::failure::Failure;
 use super::output::{counted, data, say};
 use super::server_args::NodeArgs;

@@ -52,6 +52,10 @@ fn advice(code: &str) -> &'static [&'static str] {
             "psql -h DB1 -c 'SHOW synchronous_standby_names' fleet       # PostgreSQL: must not be empty",
             "curl -s 'http://N1:8222/jsz?config=true' | grep sync_always   # JetStream: true on each server",
         ],
+        "ArchiveFailing" => &["journalctl -u deskfleet-node | grep archive   # on NODE"],
+        "ArchiveGap" => &[
+            "systemctl kill --signal=SIGUSR1 deskfleet-node   # on NODE: writes a backup, from which the archive goes on",
+        ],
         "WrongClock" => &["timedatectl set-ntp true && timedatectl timesync-status   # on NODE"],
         "NodeNameTaken" => &[
             "systemctl stop deskfleet-node   # on one of the two machines that have the name NODE; then give it another `node`, and no copied file",
