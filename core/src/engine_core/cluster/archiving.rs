@@ -84,7 +84,7 @@ fn checked(
         chain = entry.chain_after(&before);
         let is_known = entry.chain.is_none_or(|known| known == chain);
         // Not locked over all entries: commits push theirs.
-        let is_applied = lock(&cluster.recent).have(expected, &before, &chain);
+        let is_applied = lock(&cluster.recent).has_applied(expected, &before, &chain);
         if entry.position != expected || !is_known || !is_applied {
             let message = format!(
                 "entry {expected} of the log does not follow the one before it: the log, or what precedes the entry, is not what this node applied"

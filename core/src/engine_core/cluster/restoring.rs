@@ -98,7 +98,7 @@ impl RecentEntries {
     }
 
     /// Whether the entry of a position, with these chains before and with it, is the one that was applied; true of one that is not kept.
-    pub(super) fn have(&self, position: u64, before: &Hash, chain: &Hash) -> bool {
+    pub(super) fn has_applied(&self, position: u64, before: &Hash, chain: &Hash) -> bool {
         let applied = self.get(position).and_then(|recent| recent.entry.chain);
         self.chain_before(position).is_none_or(|of| of == *before)
             && applied.is_none_or(|of| of == *chain)
