@@ -327,9 +327,9 @@ impl Actions {
     }
 
     /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
-    pub fn simulated(&self) -> impl Iterator<Item = Action> {
-        let all = Action::ALL.iter().copied();
-        all.filter(|action| self.driver_of(*action) == ActionDriver::Clock)
+    pub fn simulated(&self) -> impl Iterator<Item = Action> + use<> {
+        let (actions, all) = (*self, Action::ALL.iter().copied());
+        all.filter(move |action| actions.driver_of(*action) == ActionDriver::Clock)
     }
 }
 

@@ -396,7 +396,16 @@ fn settings_of_the_fleet_are_changed_on_running_nodes() {
         let refused = message(&output.unwrap());
         assert!(refused.contains(sentence), "{refused}");
     }
-    for body in ["", "[]", "{}", "null", "{\"retention_days.stats\": [7]}"] {
+    nodes[0].wait_for("key 1 changed settings of the fleet: actions.durations.reboot=");
+    let of_the_audit = "{\"retention_days.audit\": 1}";
+    for body in [
+        of_the_audit,
+        "",
+        "[]",
+        "{}",
+        "null",
+        "{\"retention_days.stats\": [7]}",
+    ] {
         let (status, text) = client.ask("POST /operator/cluster/settings", body).unwrap();
         assert_eq!(status, 400, "{body}: {text}");
     }
@@ -424,9 +433,9 @@ fn doctor_says_what_to_type() {
         options.rsplit_once(' ').unwrap().1.to_owned()
     });
     // One server of PostgreSQL has no standby.
-    let said = doctor(&first, &nodes[0]);
-    assert!(said.starts_with("warning LogUnsafe since "), "{said}");
-    assert!(said.contains("\n    psql "), "{said}");
+    let text = doctor(&first, &nodes[0]);
+    assert!(text.starts_with("warning LogUnsafe since "), "{text}");
+    assert!(text.contains("\n    psql "), "{text}");
 
     assert_eq!(put(&mut fleet.client(&nodes[0]), "ws-1"), 200);
     let last = fleet.postgres.sql("SELECT seq FROM df_head");
@@ -438,13 +447,13 @@ fn doctor_says_what_to_type() {
     }
     lose_after(&fleet, last - 1);
     let nodes = [&first, &second].map(|place| fleet.serve(place));
-    let mut said = String::new();
+    let mut text = String::new();
     wait_until(|| {
-        said = doctor(&first, &nodes[0]);
-        said.contains("critical NoNodeGoesOn")
+        text = doctor(&first, &nodes[0]);
+        text.contains("critical NoNodeGoesOn")
     });
     let under = |code: &str| {
-        let mut lines = said.lines();
+        let mut lines = text.lines();
         lines.find(|line| line.contains(&format!(" {code} since ")));
         let commands = lines.take_while(|line| line.starts_with("    "));
         commands.collect::<Vec<_>>().join("\n")
@@ -463,6 +472,6 @@ fn doctor_says_what_to_type() {
             "deskfleet cluster leave kept.redb".to_owned(),
         ),
     ] {
-        assert!(under(code).contains(&command), "{code}: {said}");
+        assert!(under(code).contains(&command), "{code}: {text}");
     }
 }

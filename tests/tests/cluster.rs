@@ -230,6 +230,14 @@ fn settings_of_the_fleet_change_on_every_node_without_a_restart() {
     one.put_workspace(workspace("ws-1")).unwrap();
     two.catch_up().unwrap();
     two.act(ActionRequest::reboot("ws-1")).unwrap();
+    let driver = set("actions.driver", Value::Text("host".to_owned()));
+    assert_eq!(one.simulated_actions().count(), 7);
+    two.change_fleet_settings(&[driver]).unwrap();
+    follow(&one);
+    for engine in [&one, &two] {
+        assert_eq!(engine.simulated_actions().count(), 0);
+        assert_eq!(engine.store_status().unwrap().simulated.len(), 0);
+    }
     let view = two.workspace("ws-1").unwrap().unwrap();
     let transition = view.transition.unwrap();
     let due = transition.due_at.unwrap();

@@ -156,7 +156,7 @@ impl Engine {
     }
 
     /// Changes settings of the fleet; the others stay. They hold on each node once it has applied that, without a restart. Of two changes that
-    /// nodes make at the same moment the later one holds as a whole.
+    /// two nodes make at the same moment the later one holds as a whole.
     ///
     /// # Errors
     /// Those of a write, and [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a name that is no setting of the fleet, or a

@@ -97,7 +97,7 @@ impl EngineCore {
             queue_bytes: queue.bytes(),
             oldest_queued: queue.oldest(),
             retention_applied: self.swept(),
-            simulated: self.config.actions.simulated().collect(),
+            simulated: self.actions().simulated().collect(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::MutexGuard;
 
-use crate::config::Config;
+use crate::config::{Actions, Config};
 use crate::error::Result;
 use crate::locks::lock;
 use crate::store::telemetry::queue::Wanted;
@@ -59,5 +59,9 @@ impl Readers for EngineCore {
 
     fn config(&self) -> &Config {
         &self.config
+    }
+
+    fn actions(&self) -> Actions {
+        self.actions()
     }
 }

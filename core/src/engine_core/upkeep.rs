@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{self, Thread};
 
-use crate::config::RetentionDays;
+use crate::config::{Actions, RetentionDays};
 use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{
@@ -41,6 +41,14 @@ impl EngineCore {
             return cluster.shared(|config| config.retention_days);
         }
         self.config.retention_days
+    }
+
+    /// How actions end; on a node by the fleet's settings.
+    pub(crate) fn actions(&self) -> Actions {
+        if let Some(cluster) = self.cluster() {
+            return cluster.shared(|config| config.actions);
+        }
+        self.config.actions
     }
 
     /// The days and the number of events that are kept.

@@ -21,6 +21,9 @@ pub struct ClusterStatus {
     pub log: Option<LogPositions>,
     /// Why this node applies nothing more or takes no writes, why the log cannot be reached, or that another process has its name.
     pub problem: Option<String>,
+    /// The [code](NodeStatus::halt_code) of why this node applies nothing more: one that has another log is not in the list.
+    #[serde(default)]
+    pub halt_code: Option<String>,
     /// The rules by which the nodes write; `deskfleet cluster finalize` raises them. 0 in the response of a node of an earlier version.
     #[serde(default)]
     pub rules: u16,

@@ -326,16 +326,15 @@ impl PostgresClient {
             let newest = &self.newest;
             let opened = Session::open(&self.address, timeline, newest, lane.statement).await?;
             let (newest, mark) = (Arc::clone(newest), opened.mark);
-            let kept = spawn_blocking(move || newest.keep(mark)).await;
-            kept.unwrap_or_else(|error| Err(error.into()))
-                .map_err(|error| {
-                    let message = format!(
-                        "the newest server of the log cannot be kept beside the store: {error}"
-                    );
-                    LogError::new(LogErrorKind::Unavailable, message)
-                })?;
+            let kept =
+                spawn_blocking(move || newest.keep(mark).map_err(|error| (newest.file(), error)));
             self.timeline.fetch_max(opened.timeline, Ordering::Relaxed);
-            *lock(&self.warning) = opened.warning_of(&self.address, &opened.standbys);
+            let warning = opened.warning_of(&self.address, &opened.standbys);
+            // It is known as long as this node runs.
+            let unkept = kept.await.ok().and_then(Result::err).map(|(file, error)| {
+                format!("which server is the newest cannot be written to {file}: {error}; after a restart this node could take an older one for it")
+            });
+            *lock(&self.warning) = warning.or(unkept);
             Ok(Arc::clone(session.insert(Arc::new(opened))))
         });
         let late = || LogError::new(LogErrorKind::Unavailable, "no server of the log responds");

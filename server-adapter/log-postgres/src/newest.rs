@@ -1,13 +1,13 @@
 //! The newest server of the log that a node has used, in a file: after a restart an older one is still refused.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use deskfleet::cluster::LogError;
+use deskfleet::cluster::{LogError, LogErrorKind};
 use deskfleet::locks::lock;
-use deskfleet_log_runtime::{read_file, unusable};
+use deskfleet_log_runtime::read_file;
 
 /// The identifier that a server shares with its standbys, and with no server into which a dump of it is restored; and its timeline.
 pub(super) type ServerMark = (i64, u32);
@@ -30,23 +30,35 @@ impl NewestServer {
 
     /// Whether another server took the place of this one.
     pub(super) fn is_later_than(&self, server: Option<ServerMark>) -> bool {
-        let known = *lock(&self.known);
-        known
-            .zip(server)
-            .is_some_and(|(known, server)| known.0 == server.0 && known.1 > server.1)
+        is_later(*lock(&self.known), server)
     }
 
-    /// Keeps a server that is used from now on. Blocks.
+    /// Keeps a server that is used from now on, if no later one of its system is. Blocks.
+    ///
+    /// # Errors
+    /// Where the file cannot be written: the server is known until this process ends, and written with the next one.
     pub(super) fn keep(&self, server: Option<ServerMark>) -> io::Result<()> {
         let mut known = lock(&self.known);
-        if let (Some(file), Some(mark)) = (&self.file, server)
-            && *known != server
+        let is_older = is_later(*known, server);
+        if let (Some(file), Some(mark), false) = (&self.file, server, is_older || *known == server)
         {
-            write(file, mark)?;
             *known = server;
+            write(file, mark)?;
         }
         Ok(())
     }
+
+    /// The file, for messages.
+    pub(super) fn file(&self) -> String {
+        let file = self.file.as_deref();
+        file.map_or_else(String::new, |file| file.display().to_string())
+    }
+}
+
+/// Whether `one` is later than `other`, of the same system.
+fn is_later(one: Option<ServerMark>, other: Option<ServerMark>) -> bool {
+    let both = one.zip(other);
+    both.is_some_and(|(one, other)| one.0 == other.0 && one.1 > other.1)
 }
 
 fn read(file: &Path) -> Result<ServerMark, LogError> {
@@ -56,9 +68,10 @@ fn read(file: &Path) -> Result<ServerMark, LogError> {
         words.and_then(|(system, timeline)| Some((system.parse().ok()?, timeline.parse().ok()?)));
     mark.ok_or_else(|| {
         let file = file.display();
-        unusable(format!(
-            "{file} does not say which server was the newest; remove it once no older one can be reached"
-        ))
+        LogError::new(
+            LogErrorKind::Unsafe,
+            format!("{file} does not say which server of the log was the newest; remove it once no older one can be reached"),
+        )
     })
 }
 
@@ -66,16 +79,15 @@ fn read(file: &Path) -> Result<ServerMark, LogError> {
 fn write(file: &Path, (system, timeline): ServerMark) -> io::Result<()> {
     let mut path = file.as_os_str().to_owned();
     path.push(".new");
-    fs::write(&path, format!("{system} {timeline}\n"))?;
-    File::open(&path)?.sync_all()?;
+    let mut new = File::create(&path)?;
+    write!(new, "{system} {timeline}\n")?;
+    new.sync_all()?;
     fs::rename(&path, file)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod tests {
-    use deskfleet::cluster::LogErrorKind;
-
     use super::*;
 
     #[test]
@@ -90,6 +102,8 @@ mod tests {
         for server in [Some((7, 3)), Some((7, 4)), Some((8, 1)), None] {
             assert!(!read().is_later_than(server));
         }
+        // Its connection was slower than that to the newest one.
+        read().keep(Some((7, 2))).unwrap();
         read().keep(None).unwrap();
         assert!(read().is_later_than(Some((7, 2))));
         read().keep(Some((8, 1))).unwrap();

@@ -206,10 +206,13 @@ impl Primary {
         let mut end = Instant::now() + 2 * CONNECT_MAX;
         while let Ok(Some(Ok(attempt))) = timeout_at(end, attempts.join_next()).await {
             match attempt {
-                Ok(primary)
-                    if primary.timeline < timeline || newest.is_later_than(primary.mark) =>
-                {
+                Ok(primary) if primary.timeline < timeline => {
                     errors.push(primary.server.unavailable("another server took its place"));
+                }
+                Ok(primary) if newest.is_later_than(primary.mark) => {
+                    let file = newest.file();
+                    let message = format!("another server took its place, as {file} says");
+                    errors.push(primary.server.unavailable(&message));
                 }
                 Ok(primary) => {
                     end = end.min(Instant::now() + OTHERS_MAX);

@@ -380,7 +380,9 @@ mod tests {
         assert_ne!(other, etag);
         first.join().unwrap();
         // The copy is kept once its thread no longer holds the lock.
-        while lock(&copies.0.kept).is_none() {}
+        while lock(&copies.0.kept).is_none() {
+            std::thread::yield_now();
+        }
         drop(copies);
         second.join().unwrap();
         #[cfg(unix)]

@@ -37,7 +37,7 @@ fn advice(code: &str) -> &'static [&'static str] {
         "NoNodeGoesOn" => &[
             "systemctl stop deskfleet-node   # on all machines",
             "cd /var/lib/deskfleet && cp -p deskfleet.redb kept.redb && deskfleet cluster leave kept.redb   # on NODE",
-            "mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE; then add ?fleet=again to `log` on all machines",
+            "mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE; then add ?fleet=again to `log` on all machines, and give an archive another folder",
             "systemctl start deskfleet-node   # on NODE first; on the others once their files are moved away and `join` names NODE",
         ],
         "LogUnavailable" | "LogBehind" | "NodeUnreported" => &[
@@ -46,11 +46,11 @@ fn advice(code: &str) -> &'static [&'static str] {
             "curl -s http://N1:8222/healthz       # each of them, if it is JetStream",
         ],
         "LogTakenOver" => &[
-            "deskfleet cluster forget NAME PEER   # a node that is gone for good; any other is waited for ten seconds at most",
+            "systemctl start deskfleet-node   # on each machine whose node is stopped; the rest ends by itself",
         ],
         "LogUnsafe" | "LogRestored" => &[
-            "psql -h DB1 -c 'SHOW synchronous_standby_names' fleet       # PostgreSQL: must not be empty",
-            "curl -s 'http://N1:8222/jsz?config=true' | grep sync_always   # JetStream: true on each server",
+            "psql -h DB1 -c 'SHOW synchronous_standby_names' -U fleet fleet   # PostgreSQL: must not be empty",
+            "curl -s 'http://N1:8222/jsz?config=true' | grep sync_always           # JetStream: true on each server",
         ],
         "ArchiveFailing" => &["journalctl -u deskfleet-node | grep archive   # on NODE"],
         "ArchiveGap" => &[
@@ -114,25 +114,24 @@ pub(super) fn run(peer: NodeArgs) -> Result<(), Failure> {
 fn lines(code: &str, nodes: &[String], options: &str, fleet: &FleetStatus) -> Vec<String> {
     if HALTS.contains(&code) {
         let of_node = |node: &String| {
+            // A node that has another log is not in the list of that.
+            let own = (fleet.status.node == *node).then_some(&fleet.status.halt_code);
             let known = fleet.status.nodes.iter().find(|of| of.node == *node);
-            let halt = known.and_then(|of| of.halt_code.as_deref());
-            halt.map_or_else(Vec::new, |halt| {
-                lines(halt, std::slice::from_ref(node), options, fleet)
-            })
+            let halt = own.or_else(|| known.map(|of| &of.halt_code));
+            halt.and_then(|halt| halt.as_deref())
+                .map_or_else(Vec::new, |halt| {
+                    lines(halt, std::slice::from_ref(node), options, fleet)
+                })
         };
         return nodes.iter().flat_map(of_node).collect();
     }
     let mut all = Vec::new();
     for line in advice(code) {
-        let line = line.replace("PEER", options);
+        let filled = |node: &str| line.replace("NODE", node).replace("PEER", options);
         if line.contains("NODE") {
-            all.extend(
-                nodes
-                    .iter()
-                    .map(|node| line.replace("NODE", &visible(node))),
-            );
+            all.extend(nodes.iter().map(|node| filled(&visible(node))));
         } else {
-            all.push(line);
+            all.push(filled(""));
         }
     }
     all
@@ -194,6 +193,18 @@ mod tests {
     fn each_condition_of_a_fleet_has_commands() {
         for code in FLEET_CONDITIONS {
             assert!(HALTS.contains(&code) || !advice(code).is_empty(), "{code}");
+        }
+        let mut fleet = fleet();
+        for code in [
+            "LogLostEntries",
+            "OtherLog",
+            "Trimmed",
+            "NewerRules",
+            "DamagedEntry",
+        ] {
+            fleet.status.halt_code = Some(code.to_owned());
+            let own = lines("Halted", &["n-1".to_owned()], "", &fleet);
+            assert!(own.iter().any(|line| line.contains("n-1")), "{code}");
         }
     }
 }

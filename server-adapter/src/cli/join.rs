@@ -62,11 +62,21 @@ impl Peer {
         require_running(self.client()?)
     }
 
-    /// Copies its store to `file`, which `part` keeps from other processes.
-    pub(crate) fn copy_to(&self, file: &Path, mut part: Part) -> Result<(), Failure> {
+    /// Copies its store to `file`, which `part` keeps from other processes. Calls `begins` before each attempt.
+    pub(crate) fn copy_to(
+        &self,
+        file: &Path,
+        mut part: Part,
+        begins: &dyn Fn(),
+    ) -> Result<(), Failure> {
+        begins();
         let copied = self.check().and_then(|()| {
             log!("Copying the store of {}.", self.url);
-            part.write(&self.client()?)?;
+            let again = || {
+                begins();
+                self.check()
+            };
+            part.write(&self.client()?, &again)?;
             part.finish(file)
         });
         if copied.is_err() {
@@ -148,12 +158,19 @@ impl Part {
     }
 
     /// Writes the store of a peer, and goes on when that is cut off as long as more of it comes.
-    fn write(&mut self, client: &Client) -> Result<(), Failure> {
+    fn write(
+        &mut self,
+        client: &Client,
+        again: &dyn Fn() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let mut failing_since = None;
         let mut pause = PAUSE_MIN;
         loop {
             let before = (self.copies, self.bytes);
-            let Err(NoFile { failure, is_final }) = self.write_rest(client) else {
+            let checked = if self.copies == 0 { Ok(()) } else { again() };
+            let checked = checked.map_err(NoFile::for_now);
+            let written = checked.and_then(|()| self.write_rest(client));
+            let Err(NoFile { failure, is_final }) = written else {
                 return Ok(());
             };
             if is_final || self.copies == 0 {

@@ -67,9 +67,10 @@ impl Node {
 
     /// Copies the store of a peer. Before that this node reports position 0, so that the log is not trimmed while it copies.
     fn copy(&self, peer: &Peer, file: &Path, part: Part) -> Result<(), Failure> {
-        // If the log cannot be reached, nobody trims it.
-        let _ = self.log.report(&self.name, "0");
-        peer.copy_to(file, part)
+        peer.copy_to(file, part, &|| {
+            // If the log cannot be reached, nobody trims it.
+            let _ = self.log.report(&self.name, "0");
+        })
     }
 
     /// Makes the engine of `builder` share the log.
@@ -246,8 +247,8 @@ pub(crate) fn start(
     }
     for (own, fleets) in engine.foreign_settings()? {
         log!(
-            "deskfleet: {own} is set here, but the fleet has {fleets}, which holds for all nodes; start one with \
-             --configure-fleet to change it"
+            "deskfleet: {own} is set here, but the fleet has {fleets}, which holds for all nodes: set the same here, or \
+             change that of the fleet with `deskfleet cluster settings`"
         );
     }
     Ok((engine, true))

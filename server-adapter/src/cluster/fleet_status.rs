@@ -281,6 +281,7 @@ mod tests {
             position_at: None,
             log: None,
             problem: None,
+            halt_code: None,
             rules: 2,
             nodes,
         })

@@ -2,7 +2,7 @@
 
 use deskfleet::Code;
 #[cfg(not(feature = "cluster"))]
-use deskfleet::EngineError;
+use deskfleet::{EngineError, KeyInfo};
 #[cfg(not(feature = "cluster"))]
 use serde::Serialize;
 
@@ -20,12 +20,13 @@ mod node {
     use std::collections::BTreeMap;
 
     use deskfleet::settings::Value;
-    use deskfleet::{Code, EngineError, ErrorKind};
+    use deskfleet::{Code, EngineError, ErrorKind, KeyInfo};
     use serde_json::Value as Json;
     use tokio::task::spawn_blocking;
 
     use super::NO_LOG;
     use crate::cluster::FleetStatus;
+    use crate::log::LogQueue;
     use crate::request::refusal::{self, Refused};
     use crate::state::ServerState;
 
@@ -50,6 +51,13 @@ mod node {
     const NO_SETTINGS: Refused = (
         Code::InvalidBody,
         "The body is an object of the settings to change, such as {\"retention_days.stats\": 14}.",
+    );
+
+    /// The setting that decides for how long it is known who did what: no key shortens that.
+    const AUDIT_RETENTION: &str = "retention_days.audit";
+    const NOT_BY_A_KEY: Refused = (
+        Code::InvalidBody,
+        "retention_days.audit, for how long it is known who did what, is not changed with a key: start a node with it and with --configure-fleet.",
     );
 
     /// The fleet as this node sees it.
@@ -97,6 +105,7 @@ mod node {
     pub(crate) async fn configure(
         shared: &ServerState,
         body: &[u8],
+        caller: Option<&KeyInfo>,
     ) -> Result<Result<(), EngineError>, Refused> {
         if shared.engine.node_name().is_none() {
             return Err(NO_LOG);
@@ -106,11 +115,24 @@ mod node {
         if changes.is_empty() {
             return Err(NO_SETTINGS);
         }
+        if changes.contains_key(AUDIT_RETENTION) {
+            return Err(NOT_BY_A_KEY);
+        }
         let changes = changes.into_iter();
         let changes: Vec<_> = changes.map(|(name, json)| (name, value(json))).collect();
+        let shown = changes
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let shown = shown.collect::<Vec<_>>().join(" ");
         let engine = shared.engine.clone();
         let changed = spawn_blocking(move || engine.change_fleet_settings(&changes)).await;
-        changed.map_err(|_| refusal::ENDED)
+        let changed = changed.map_err(|_| refusal::ENDED)?;
+        if changed.is_ok() {
+            let by = caller.map_or(0, |caller| caller.id);
+            let line = format!("deskfleet: key {by} changed settings of the fleet: {shown}");
+            LogQueue::stderr().line(&line);
+        }
+        Ok(changed)
     }
 
     /// Ends an upgrade.
@@ -187,6 +209,7 @@ pub(crate) fn settings(_: &ServerState) -> Result<impl Serialize + use<>, Refuse
 pub(crate) async fn configure(
     _: &ServerState,
     _: &[u8],
+    _: Option<&KeyInfo>,
 ) -> Result<Result<(), EngineError>, Refused> {
     Err(NO_LOG)
 }

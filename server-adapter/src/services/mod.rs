@@ -159,7 +159,7 @@ async fn serve(
         Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
         Service::FleetSettings => json(StatusCode::OK, &cluster_requests::settings(shared)?),
         Service::ConfigureFleet => {
-            let changed = cluster_requests::configure(shared, body).await?;
+            let changed = cluster_requests::configure(shared, body, key.as_ref()).await?;
             changed.map_err(|error| {
                 let traceparent = context.asked.traceparent.as_ref();
                 Refusal::Engine(shared.engine.error_response(error, traceparent))

@@ -84,7 +84,7 @@ impl Engine {
 
     /// The actions that are simulated: the clock ends them, and nothing happens to a desktop.
     pub fn simulated_actions(&self) -> impl Iterator<Item = Action> {
-        self.core().config.actions.simulated()
+        self.core().actions().simulated()
     }
 
     /// How much is stored, how much of it is not filed yet, and how far retention has come.

@@ -71,6 +71,8 @@ pub(crate) struct Cluster {
     own_settings: String,
     /// The configuration with the fleet's settings, for decisions before an entry is appended.
     config: RwLock<Config>,
+    /// Locked while settings of the fleet are changed.
+    changing_settings: Mutex<()>,
     /// How often the log failed, from 1 on.
     failures: AtomicU64,
     /// The value of `failures` when the log was last verified to be the one that was applied here.
@@ -176,6 +178,7 @@ impl Cluster {
             clock_ahead_ms: AtomicI64::new(0),
             own_settings,
             config: RwLock::new(config.clone()),
+            changing_settings: Mutex::default(),
             failures: AtomicU64::new(1),
             verified: AtomicU64::new(0),
             verifying: Mutex::default(),

@@ -203,6 +203,7 @@ impl EngineCore {
                 last: bounds.last,
             }),
             problem,
+            halt_code: cluster.halt_reason().map(|reason| reason.code().to_owned()),
             rules: cluster.fleet_rules(),
             nodes: nodes.collect(),
         }))

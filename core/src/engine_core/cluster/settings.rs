@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
 use crate::log::{Appended, EntryId};
 use crate::model::{Condition, Severity};
 use crate::mutation::configure::{Configure, change, shared_settings, shared_values, take_over};
@@ -60,8 +61,8 @@ impl EngineCore {
         let differ = self.foreign_settings().unwrap_or_default();
         let names = differ.iter().filter_map(|(own, _)| own.split('=').next());
         let names: Vec<_> = names.map(|name| name.trim().to_owned()).collect();
-        let text = "This node was started with other settings than the fleet has, which hold for all nodes: set the same here, or start one node \
-                    with --configure-fleet to change them.";
+        let text = "This node was started with other settings than the fleet has, which hold for all nodes: set the same here, or change \
+                    those of the fleet with `deskfleet cluster settings`.";
         let condition = Condition::new("SettingsDiffer", Severity::Warning, text, now);
         (!names.is_empty()).then(|| condition.about(names.len() as u64, names))
     }
@@ -117,6 +118,8 @@ impl EngineCore {
         let Some(cluster) = self.cluster() else {
             return Ok(());
         };
+        // Two changes on this node shall not replace each other.
+        let _changing = lock(&cluster.changing_settings);
         self.catch_up()?;
         self.apply_first(cluster)?;
         let mut config = cluster.shared(Clone::clone);

@@ -23,7 +23,7 @@ pub(crate) mod workspaces;
 use std::fmt;
 use std::sync::MutexGuard;
 
-use crate::config::Config;
+use crate::config::{Actions, Config};
 use crate::domain::query::Query;
 use crate::error::Result;
 use crate::model::{Column, Question};
@@ -71,6 +71,9 @@ pub(crate) trait Readers {
     fn lock_sorting(&self) -> MutexGuard<'_, ()>;
 
     fn config(&self) -> &Config;
+
+    /// How actions end, which the nodes of a fleet share.
+    fn actions(&self) -> Actions;
 }
 
 /// The fleet that a question is about.

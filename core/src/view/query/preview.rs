@@ -69,8 +69,7 @@ impl PreviewQuery {
         fleet: &Fleet<'_>,
         key: Option<&KeyInfo>,
     ) -> Result<Rows<PreviewRow>> {
-        let simulated =
-            fleet.readers.config().actions.driver_of(self.action) == ActionDriver::Clock;
+        let simulated = fleet.readers.actions().driver_of(self.action) == ActionDriver::Clock;
         preview(&fleet.readers.tables()?, self, key, simulated)
     }
 }
