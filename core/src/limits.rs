@@ -248,6 +248,8 @@ pub const ACTION_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// Bytes of entries that are read from the log of a cluster at once, one more entry not counted.
 pub const LOG_READ_BYTES: usize = 4 * 1024 * 1024;
+/// The same for what is archived: those reads share the connection of the thread that follows the log.
+pub const LOG_ARCHIVED_BYTES: usize = 512 * 1024;
 /// Entries of the log of a cluster that are kept though all nodes have them: by the last one it applied a node finds out whether the log is
 /// still the same.
 pub const LOG_ENTRIES_KEPT: u64 = 10_000;

@@ -177,7 +177,8 @@ impl LogEntry {
 pub struct AppliedEntries {
     /// The id of the first entry of the log, which names the fleet.
     pub fleet: EntryId,
-    /// The position of the entry before them: the one that was asked for or, where the log no longer has the next one, a later one.
+    /// The position of the entry before them: the one that was asked for or, where the log no longer has the next one, a later one, and then there are
+    /// none yet.
     pub position: u64,
     /// The chain of that entry.
     pub chain: Chain,

@@ -33,6 +33,7 @@
 //! | `notifications/` | events for webhooks, and the heartbeat |
 //! | `log/` | log output that never blocks; a line for each request |
 //! | `options.rs`, `state.rs` | the settings; what all connections share |
+//! | `folders.rs` | syncing the folder of a file |
 //! | `cluster/` | the log that a URL names, the thread that follows it, an archive of it, and what is wrong with a fleet |
 //! | `demo/` | a demo fleet with a working week of telemetry, which goes on while it is served |
 
@@ -43,6 +44,7 @@ mod connection;
 #[cfg(feature = "console")]
 mod console;
 pub mod demo;
+mod folders;
 mod limits;
 mod log;
 mod metrics;
@@ -64,6 +66,7 @@ pub use connection::tls::Tls;
 #[cfg(not(feature = "tls"))]
 pub use connection::without_tls::Tls;
 pub use deskfleet_client::{PageTokens, Problem, RepeatedToken, api_key, read_api_key, visible};
+pub use folders::{folder_of, sync_folder_of};
 pub use log::LogQueue;
 pub use log::access_log::{AccessLog, LogFormat, stderr_log};
 pub use metrics::Metrics;

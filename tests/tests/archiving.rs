@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deskfleet::cluster::{Chain, EntryId, Log as _, LogEntry, MemoryLog};
+use deskfleet::cluster::{AppliedEntries, Chain, EntryId, Log as _, LogEntry, MemoryLog};
 use deskfleet::limits::LOG_ENTRIES_KEPT;
 use deskfleet::{ActivityRecord, Engine, ErrorKind, ManualClock};
 use deskfleet_tests::cluster::log::FaultyLog;
@@ -99,12 +99,32 @@ fn entries_that_the_log_no_longer_has_are_skipped() {
     sync(&clock, &one);
     log.trim(4).unwrap();
     let found = one.entries_after(0, Chain::default()).unwrap().unwrap();
+    // The chain before the first entry that the log has is not known, its own is.
+    assert_eq!((found.position, found.entries.len()), (4, 0));
+    let rest = one.entries_after(4, found.chain).unwrap().unwrap();
+    assert_eq!((rest.position, positions(&rest)), (4, vec![5, 6]));
+}
+
+fn positions(found: &AppliedEntries) -> Vec<u64> {
+    found.entries.iter().map(|entry| entry.position).collect()
+}
+
+#[test]
+fn entries_of_a_log_without_chains_begin_after_a_gap_with_what_is_applied() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let own = FaultyLog::new(log.clone());
+    own.keep_no_chain();
+    let one = builder(1, &clock).log(own, "one").open_in_memory().unwrap();
+    write(&one, 5);
+    sync(&clock, &one);
+    log.trim(4).unwrap();
+    let found = one.entries_after(0, Chain::default()).unwrap().unwrap();
     assert_eq!((found.position, found.entries.len()), (6, 0));
     write(&one, 1);
     sync(&clock, &one);
     let next = one.entries_after(6, found.chain).unwrap().unwrap();
-    let positions: Vec<_> = next.entries.iter().map(|entry| entry.position).collect();
-    assert_eq!((next.position, positions), (6, vec![7]));
+    assert_eq!((next.position, positions(&next)), (6, vec![7]));
 }
 
 /// A log without chains has lost entries, and has others in their place: a node that began after them cannot tell by its own position.

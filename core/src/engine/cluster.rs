@@ -45,11 +45,12 @@ impl Engine {
     }
 
     /// The entries of the log after `position`, whose chain is `chain`, each with its chain and up to what is durable here: for a host that archives
-    /// the log. At most 4 MiB at once and one entry more. Where the log no longer has the next one, they begin after what is applied here. `None`
-    /// without a log, and before the first entry. Asks the log, and blocks as long as that takes.
+    /// the log. At most 512 KiB at once and one entry more. Where the log no longer has the next one, there are none, and the returned position is the
+    /// one to ask for them after: the first that the log has or, if it keeps no chains, what is applied here. `None` without a log, and before the
+    /// first entry. Asks the log, and blocks as long as that takes.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be read now,
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log or the store of this node cannot be read now,
     /// [`ErrorKind::Corrupted`](crate::ErrorKind::Corrupted) where the entries do not follow `chain`, or are not those that this node applied, and that
     /// of [`Self::halted`].
     pub fn entries_after(&self, position: u64, chain: Chain) -> Result<Option<AppliedEntries>> {

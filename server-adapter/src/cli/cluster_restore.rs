@@ -6,13 +6,14 @@ use std::path::Path;
 
 use deskfleet::Timestamp;
 use deskfleet_server::cluster::{ArchiveError, ArchiveLog};
+use deskfleet_server::sync_folder_of;
 
 use super::args::RestoreArgs;
 use super::configuration::Configuration;
 use super::failure::Failure;
 use super::node;
 use super::output::say;
-use super::restore::{fill, folder, lock, named, own_as};
+use super::restore::{BESIDE, fill, lock, named, own_as_folder};
 use super::store;
 
 /// Makes the file under another name, and renames it when it is whole.
@@ -21,10 +22,14 @@ pub(super) fn run(args: &RestoreArgs) -> Result<(), Failure> {
     refuse_existing(new)?;
     let archive = ArchiveLog::open(&args.archive)?;
     let part = named(new, ".part");
-    create(&part, new)?;
-    let restored = restore(args, &archive, &part).and_then(|reached| {
+    let file = create(&part)?;
+    let owned = own_as_folder(&file, new);
+    let owned = owned.map_err(|error| Failure::cannot_write(part.display(), &error));
+    drop(file);
+    let restored = owned.and_then(|()| restore(args, &archive, &part));
+    let restored = restored.and_then(|reached| {
         refuse_existing(new)?;
-        let placed = fs::rename(&part, new).and_then(|()| File::open(folder(new))?.sync_all());
+        let placed = fs::rename(&part, new).and_then(|()| sync_folder_of(new));
         placed.map_err(|error| Failure::cannot_write(new.display(), &error))?;
         Ok(reached)
     });
@@ -47,25 +52,31 @@ impl From<ArchiveError> for Failure {
     }
 }
 
+/// Refuses a name that exists, also one whose files beside it do: what they have is of another store.
 fn refuse_existing(new: &Path) -> Result<(), Failure> {
-    if !new.exists() {
-        return Ok(());
+    if new.exists() {
+        let new = new.display();
+        return Err(Failure(format!(
+            "{new} exists; name a file that does not, with --data"
+        )));
     }
-    let new = new.display();
+    let mut beside = BESIDE.iter().map(|addition| named(new, addition));
+    let Some(beside) = beside.find(|path| path.exists()) else {
+        return Ok(());
+    };
+    let beside = beside.display();
     Err(Failure(format!(
-        "{new} exists; name a file that does not, with --data"
+        "{beside} exists, which belongs to a store that was here before: move it away, or name another file with --data"
     )))
 }
 
-/// An empty file for the owner of the folder alone, which another process has not created.
-fn create(part: &Path, new: &Path) -> Result<(), Failure> {
+/// An empty file for its owner alone, which another process has not created.
+fn create(part: &Path) -> Result<File, Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let created = options.open(part);
-    let created = created.and_then(|part| own_as(&part, &fs::metadata(folder(new))?));
-    created.map_err(|error| {
+    options.open(part).map_err(|error| {
         if error.kind() != ErrorKind::AlreadyExists {
             return Failure::cannot_write(part.display(), &error);
         }
@@ -132,11 +143,17 @@ fn copy(backup: &Path, archive: &ArchiveLog, part: &Path, new: &Path) -> Result<
     let report = fill(part, source, false, new)?;
     let backup = backup.display();
     match report.fleet {
-        Some(fleet) if fleet == archive.fleet().to_string() => Ok(()),
-        Some(fleet) => Err(Failure(format!(
-            "{backup} is of the fleet {fleet}, and the archive of the fleet {}: name a backup of that fleet",
-            archive.fleet()
-        ))),
+        Some(fleet) => {
+            let position = report.position.unwrap_or_default();
+            let archived = archive.fleet(position);
+            let archived = archived.map_err(|error| unfit(error, position))?;
+            if fleet == archived.to_string() {
+                return Ok(());
+            }
+            Err(Failure(format!(
+                "{backup} is of the fleet {fleet}, and the archive of the fleet {archived}: name a backup of that fleet"
+            )))
+        }
         None => Err(Failure(format!(
             "{backup} is no backup of a node, so it has no position in the log: name one that a node of the fleet wrote"
         ))),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use deskfleet::{CheckReport, Engine, LockedFile, Timestamp};
+use deskfleet_server::{folder_of, sync_folder_of};
 
 use super::configuration::Configuration;
 use super::failure::Failure;
@@ -15,7 +16,7 @@ use super::store::{explain, file, must_exist, without_panics_of_redb};
 
 /// What is added to the name of a store for its other files that go with it: telemetry that is not filed, damaged telemetry that was set
 /// aside, and how far webhooks are. Events of a copy have numbers that others had, so that a receiver would take them for those.
-const BESIDE: [&str; 3] = ["-queue", "-damaged", "-webhooks"];
+pub(super) const BESIDE: [&str; 3] = ["-queue", "-damaged", "-webhooks"];
 
 /// Replaces the store by a checked copy of `copy`. Until the last step the store is as it was.
 pub(crate) fn run(copy: &Path, configuration: &Configuration) -> Result<(), Failure> {
@@ -104,13 +105,13 @@ pub(super) fn fill(
     }
     let mut copy = options.open(part).map_err(cannot_write)?;
     io::copy(&mut source, &mut copy).map_err(cannot_write)?;
-    let like = fs::metadata(if has_old { file } else { folder(file) });
-    let like = like.map_err(|error| Failure::cannot_read(file, &error))?;
-    own_as(&copy, &like).map_err(cannot_write)?;
-    if has_old {
-        let mode = copy.set_permissions(like.permissions());
-        mode.map_err(cannot_write)?;
-    }
+    let owned = if has_old {
+        let like = fs::metadata(file).map_err(|error| Failure::cannot_read(file, &error))?;
+        own_as(&copy, &like).and_then(|()| copy.set_permissions(like.permissions()))
+    } else {
+        own_as_folder(&copy, file)
+    };
+    owned.map_err(cannot_write)?;
     copy.sync_all().map_err(cannot_write)?;
     drop(copy);
     let report = without_panics_of_redb(|| Engine::check_file(part))?;
@@ -123,9 +124,18 @@ pub(super) fn fill(
     Ok(report)
 }
 
+/// Gives a new file, which gets the name `file`, the owner of its folder. Where only root may do that, it stays that of the user who runs this.
+pub(super) fn own_as_folder(new: &File, file: &Path) -> io::Result<()> {
+    let owned = own_as(new, &fs::metadata(folder_of(file))?);
+    owned.or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => Ok(()),
+        _ => Err(error),
+    })
+}
+
 /// Gives the file the owner of another.
 #[cfg(unix)]
-pub(super) fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
+fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
     let about = file.metadata()?;
     if (about.uid(), about.gid()) == (like.uid(), like.gid()) {
@@ -135,15 +145,8 @@ pub(super) fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn own_as(_: &File, _: &Metadata) -> io::Result<()> {
+fn own_as(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
-}
-
-pub(super) fn folder(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// Puts `part` in the place of `file`; returns what is kept of the old store, under names with the time.
@@ -155,7 +158,7 @@ fn exchange(part: &Path, file: &Path, has_old: bool) -> Result<Vec<PathBuf>, Fai
     let aside = named(file, &format!(".{time}"));
     let mut kept = Vec::new();
     let exchanged = keep_old(file, &aside, has_old, &mut kept).and_then(|()| {
-        let placed = fs::rename(part, file).and_then(|()| File::open(folder(file))?.sync_all());
+        let placed = fs::rename(part, file).and_then(|()| sync_folder_of(file));
         placed.map_err(|error| {
             Failure::caused(
                 format_args!("cannot put {} in its place", part.display()),

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::LOG_READ_BYTES;
+use crate::limits::LOG_ARCHIVED_BYTES;
 use crate::locks::lock;
-use crate::log::{AppliedEntries, Chain, EntryId, LogEntry, LogErrorKind};
+use crate::log::{AppliedEntries, Chain, EntryId, LogEntry, LogError, LogErrorKind};
 use crate::store::cluster as stored;
 
 use super::super::EngineCore;
@@ -35,7 +35,11 @@ impl EngineCore {
             return Ok(None);
         };
         cluster.check_running()?;
-        let Some(applied) = stored::applied(&self.store.snapshot()?)? else {
+        // Damage of the own store says nothing about the entries.
+        let applied = self.store.snapshot();
+        let applied = applied.and_then(|snapshot| stored::applied(&snapshot));
+        let store_unread = |error| unread("the store of this node cannot be read", error);
+        let Some(applied) = applied.map_err(store_unread)? else {
             return Ok(None);
         };
         let mut found = AppliedEntries {
@@ -48,25 +52,40 @@ impl EngineCore {
         if position >= found.durable {
             return Ok(Some(found));
         }
-        match cluster
+        let read = cluster
             .log
-            .read(position + 1, LOG_READ_BYTES, Duration::ZERO)
-        {
+            .read(position + 1, LOG_ARCHIVED_BYTES, Duration::ZERO);
+        match read {
             Ok(entries) => {
                 found.entries = checked(cluster, position, chain, found.durable, entries)?
             }
             Err(error) if error.kind == LogErrorKind::Trimmed => {
-                (found.position, found.chain) = (applied.position, applied.chain);
+                let first = first_kept(cluster, applied.position).map_err(log_unread)?;
+                let begin = first.unwrap_or((applied.position, applied.chain));
+                (found.position, found.chain) = begin;
             }
             // Unlike a failed read of the follower it raises no doubt: nothing of it is applied.
-            Err(error) => {
-                let message = "the log that the nodes share cannot be read";
-                let kind = ErrorKind::StorageUnavailable;
-                return Err(EngineError::caused(kind, message, error));
-            }
+            Err(error) => return Err(log_unread(error)),
         }
         Ok(Some(found))
     }
+}
+
+fn unread(message: &str, cause: impl std::error::Error + Send + Sync + 'static) -> EngineError {
+    EngineError::caused(ErrorKind::StorageUnavailable, message, cause)
+}
+
+fn log_unread(error: LogError) -> EngineError {
+    unread("the log that the nodes share cannot be read", error)
+}
+
+/// The position and the chain of the first entry that the log has, up to the one that is applied; `None` where the log keeps no chain.
+fn first_kept(cluster: &Cluster, applied: u64) -> Result<Option<(u64, Chain)>, LogError> {
+    let first = cluster.log.bounds(applied)?.first;
+    let entries = cluster.log.read(first, 1, Duration::ZERO)?;
+    let mut entries = entries.into_iter();
+    let entry = entries.find(|entry| entry.position == first && first <= applied);
+    Ok(entry.and_then(|entry| Some((first, entry.chain?))))
 }
 
 /// The entries after `position` up to `durable`, each with its chain, if they follow it and are those that were applied.

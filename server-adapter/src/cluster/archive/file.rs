@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use deskfleet::Timestamp;
@@ -24,6 +24,8 @@ pub struct ArchiveError {
     message: String,
     /// Whether another process writes it.
     pub(super) is_locked: bool,
+    /// The file that is damaged, and from which byte on.
+    damaged: Option<(PathBuf, u64)>,
 }
 
 impl ArchiveError {
@@ -31,7 +33,20 @@ impl ArchiveError {
         Self {
             message,
             is_locked: false,
+            damaged: None,
         }
+    }
+
+    /// The same for the process that writes the archive, which can go on before the damage.
+    pub(super) fn for_writer(mut self) -> Self {
+        if let Some((path, offset)) = &self.damaged {
+            let advice = format!(
+                ". Or keep a copy of it and run `truncate -s {offset} {}`: the node goes on after the last whole entry, if the log still has the next one",
+                path.display()
+            );
+            self.message.push_str(&advice);
+        }
+        self
     }
 
     /// Another process writes the archive in `folder`.
@@ -42,6 +57,7 @@ impl ArchiveError {
                 "another process archives into {folder}: give each node a folder of its own"
             ),
             is_locked: true,
+            damaged: None,
         }
     }
 
@@ -198,7 +214,7 @@ impl FileReader {
                 reader.offset = HEADER_BYTES as u64;
                 Ok(Some(reader))
             }
-            None if reader.is_zero_from(&header)? => Ok(None),
+            None if reader.is_zero_from_before(HEADER_BYTES as u64)? => Ok(None),
             None => Err(reader.damage("the header is not one of this archive")),
         }
     }
@@ -213,12 +229,8 @@ impl FileReader {
             return Ok(None);
         };
         let Some((mut entry, length)) = parse_entry(&fields) else {
-            self.is_torn = self.is_zero_from(&fields)?;
-            return if self.is_torn {
-                Ok(None)
-            } else {
-                Err(self.damage("the fields of the entry are not what was written"))
-            };
+            let what = "the fields of the entry are not what was written";
+            return self.torn_or_damaged(self.offset + ENTRY_BYTES as u64, what);
         };
         let begin = self.offset + ENTRY_BYTES as u64;
         if length > self.bytes - begin {
@@ -228,8 +240,12 @@ impl FileReader {
         let read = (&mut self.input).take(length).read_to_end(&mut entry.body);
         let read = read.map_err(|error| ArchiveError::of_path("read", &self.path, &error))?;
         let chain = entry.chain_after(&self.chain);
-        if read as u64 != length || entry.position != self.next || entry.chain != Some(chain) {
-            return Err(self.damage("the entry does not follow from the one before it"));
+        let what = "the entry does not follow from the one before it";
+        if entry.position != self.next {
+            return Err(self.damage(what));
+        }
+        if read as u64 != length || entry.chain != Some(chain) {
+            return self.torn_or_damaged(begin + length, what);
         }
         self.offset = begin + length;
         self.next = self.next.saturating_add(1);
@@ -248,28 +264,45 @@ impl FileReader {
         Ok(Some(bytes))
     }
 
-    /// Whether `read` and the rest of the file are zeros: some file systems leave those where a write was cut off.
-    fn is_zero_from(&mut self, read: &[u8]) -> Result<bool, ArchiveError> {
-        let mut buffer = [0; 4096];
-        let mut is_zero = read.iter().all(|byte| *byte == 0);
-        while is_zero {
-            let read = self.input.read(&mut buffer);
-            let read = read.map_err(|error| ArchiveError::of_path("read", &self.path, &error))?;
-            if read == 0 {
-                break;
-            }
-            is_zero = buffer.iter().take(read).all(|byte| *byte == 0);
+    /// What an entry is that ends at `end` and is not as it was written: the end of the file where its write was cut off, and damage otherwise.
+    fn torn_or_damaged(&mut self, end: u64, what: &str) -> Result<Option<LogEntry>, ArchiveError> {
+        self.is_torn = self.is_zero_from_before(end)?;
+        if self.is_torn {
+            return Ok(None);
         }
-        Ok(is_zero)
+        Err(self.damage(what))
+    }
+
+    /// Whether the file is zeros from a byte before `end` on: some file systems leave those where a write was cut off. Nothing is read after this.
+    fn is_zero_from_before(&mut self, end: u64) -> Result<bool, ArchiveError> {
+        let failed = |error: io::Error| ArchiveError::of_path("read", &self.path, &error);
+        let begin = self.input.seek(SeekFrom::Start(self.offset));
+        let mut at = begin.map_err(failed)?;
+        let mut rest = (&mut self.input).take(self.bytes - self.offset);
+        let (mut zeros_from, mut buffer) = (at, [0; 4096]);
+        loop {
+            let read = rest.read(&mut buffer).map_err(failed)?;
+            if read == 0 {
+                return Ok(zeros_from < end);
+            }
+            let last = buffer.iter().take(read).rposition(|byte| *byte != 0);
+            if let Some(last) = last {
+                zeros_from = at + last as u64 + 1;
+            }
+            at += read as u64;
+        }
     }
 
     /// The error of an entry or a header that is not as it was written.
     pub(super) fn damage(&self, what: &str) -> ArchiveError {
         let (path, offset) = (self.path.display(), self.offset);
-        ArchiveError::new(format!(
-            "{path} is damaged at byte {offset}, before entry {}: {what}. Take the file from another copy of the archive. If it is the last one of a node that \
-             runs, move it away: the node writes it again from the log",
+        let message = format!(
+            "{path} is damaged at byte {offset}, before entry {}: {what}. Take the file from another copy of the archive",
             self.next
-        ))
+        );
+        ArchiveError {
+            damaged: Some((self.path.clone(), offset)),
+            ..ArchiveError::new(message)
+        }
     }
 }

@@ -11,7 +11,7 @@ use deskfleet::cluster::{
     Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
 };
 
-use super::file::{ArchiveError, FileReader, Header};
+use super::file::{ArchiveError, FileReader};
 use super::folder::files;
 use crate::locks::lock;
 
@@ -21,7 +21,8 @@ pub struct ArchiveLog(Arc<Inner>);
 
 struct Inner {
     files: BTreeMap<u64, PathBuf>,
-    first: Header,
+    /// The position of the first entry.
+    first: u64,
     state: Mutex<State>,
 }
 
@@ -38,14 +39,10 @@ impl ArchiveLog {
     /// Opens the archive in a folder.
     ///
     /// # Errors
-    /// Where it has no file, or its first one cannot be read.
+    /// Where it has no file.
     pub fn open(folder: &Path) -> Result<Self, ArchiveError> {
         let files = files(folder)?;
-        let mut readers = files
-            .iter()
-            .map(|(first, path)| FileReader::open(path, *first));
-        let first = readers.next().transpose()?.flatten();
-        let Some(first) = first.map(|reader| reader.header) else {
+        let Some((&first, _)) = files.first_key_value() else {
             let folder = folder.display();
             return Err(ArchiveError::new(format!("{folder} has no archive")));
         };
@@ -56,16 +53,20 @@ impl ArchiveLog {
         })))
     }
 
-    /// The id of the first entry of the log, which names the fleet.
-    #[must_use]
-    pub fn fleet(&self) -> EntryId {
-        self.0.first.fleet
+    /// The id of the first entry of the log, which names the fleet, as the file of the entry `position` has it.
+    ///
+    /// # Errors
+    /// Where no file has that entry, or that one cannot be read.
+    pub fn fleet(&self, position: u64) -> Result<EntryId, ArchiveError> {
+        let (first, path) = self.0.file_with(position)?;
+        let file = FileReader::open(path, first)?;
+        Ok(file.ok_or_else(|| no_header(path))?.header.fleet)
     }
 
     /// The position of the first entry.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.0.first.first
+        self.0.first
     }
 
     /// Verifies the archive from the entry `from` on, and ends the log with the last entry up to which all were appended at `until` or before. Returns
@@ -95,24 +96,30 @@ impl ArchiveLog {
 }
 
 impl Inner {
-    fn entries_from(&self, from: u64) -> Result<Entries, ArchiveError> {
-        let mut before = self.files.range(..=from);
-        let Some((first, _)) = before.next_back() else {
+    /// The file that has an entry, if any has, and the position of its first.
+    fn file_with(&self, position: u64) -> Result<(u64, &Path), ArchiveError> {
+        let mut before = self.files.range(..=position);
+        let Some((first, path)) = before.next_back() else {
             let message = format!(
-                "the archive begins with entry {}, after entry {from}",
-                self.first.first
+                "the archive begins with entry {}, after entry {position}",
+                self.first
             );
             return Err(ArchiveError::new(message));
         };
+        Ok((*first, path))
+    }
+
+    fn entries_from(&self, from: u64) -> Result<Entries, ArchiveError> {
+        let (first, _) = self.file_with(from)?;
         Ok(Entries {
             files: self
                 .files
                 .range(first..)
                 .map(|(first, path)| (*first, path.clone()))
                 .collect(),
-            fleet: self.first.fleet,
+            fleet: None,
             file: None,
-            next: *first,
+            next: first,
             chain: None,
             from,
         })
@@ -123,7 +130,8 @@ impl Inner {
 struct Entries {
     /// Those that are not begun.
     files: BTreeMap<u64, PathBuf>,
-    fleet: EntryId,
+    /// That of the first file.
+    fleet: Option<EntryId>,
     file: Option<FileReader>,
     /// The next position, and the chain before it.
     next: u64,
@@ -170,20 +178,27 @@ impl Entries {
             return Err(ArchiveError::new(message));
         }
         let Some(file) = FileReader::open(&path, first)? else {
-            if self.files.is_empty() {
+            if self.files.is_empty() && self.fleet.is_some() {
                 return Ok(false);
             }
-            let message = format!("{} is damaged at byte 0: it has no header", path.display());
-            return Err(ArchiveError::new(message));
+            return Err(no_header(&path));
         };
         let header = file.header;
         let goes_on = self.chain.is_none_or(|chain| chain == header.before);
-        if first < self.next || header.fleet != self.fleet || !goes_on {
+        let is_of_fleet = header.fleet == *self.fleet.get_or_insert(header.fleet);
+        if first < self.next || !is_of_fleet || !goes_on {
             return Err(file.damage("it is not of the same log as the files before it"));
         }
         self.file = Some(file);
         Ok(true)
     }
+}
+
+fn no_header(path: &Path) -> ArchiveError {
+    let path = path.display();
+    ArchiveError::new(format!(
+        "{path} is damaged at byte 0: it has no header, as its first write was cut off"
+    ))
 }
 
 fn refused<T>() -> Result<T, LogError> {

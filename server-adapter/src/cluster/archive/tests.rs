@@ -128,14 +128,34 @@ fn archive_with_any_byte_changed_is_refused_with_file_and_byte() {
         let expected = format!("{} is damaged at byte {offset}, ", path(&folder).display());
         let refused = read(folder.path(), 1).unwrap_err();
         assert!(refused.starts_with(&expected), "{at}: {refused}");
+        assert!(!refused.contains("truncate"), "{refused}");
         let refused = ArchiveWriter::open(folder.path()).unwrap_err().to_string();
         assert!(refused.starts_with(&expected), "{at}: {refused}");
+        let command = format!("`truncate -s {offset} {}`", path(&folder).display());
+        assert!(refused.contains(&command), "{at}: {refused}");
         assert_eq!(
             fs::read(path(&folder)).unwrap(),
             bytes,
             "it is left as it is"
         );
     }
+}
+
+#[test]
+fn damaged_file_that_is_cut_as_its_error_says_goes_on_before_the_damage() {
+    let (folder, chain) = archived(3);
+    let whole = fs::read(path(&folder)).unwrap();
+    for (offset, last) in [(0, 0), (HEADER_BYTES + ENTRY_BYTES, 1)] {
+        fs::write(path(&folder), &whole[..offset]).unwrap();
+        let writer = ArchiveWriter::open(folder.path()).unwrap();
+        assert_eq!(writer.position, last);
+    }
+    let mut rest = entries(1, 3, Chain::default());
+    let first = rest.entries.remove(0);
+    (rest.position, rest.chain) = (1, first.chain.unwrap());
+    assert_eq!(append(folder.path(), &rest), Ok(None));
+    assert_eq!(rest.entries[1].chain, Some(chain));
+    assert_eq!(fs::read(path(&folder)).unwrap(), whole);
 }
 
 #[test]
@@ -148,10 +168,6 @@ fn archive_that_a_crash_cut_off_goes_on_after_its_last_whole_entry() {
     for length in whole.len()..longer.len() {
         for zeros in [0, 4096] {
             let torn = [&longer[..length], &vec![0; zeros]].concat();
-            if zeros > 0 && length > whole.len() {
-                // Zeros within an entry are no beginning of it.
-                continue;
-            }
             fs::write(path(&folder), &torn).unwrap();
             assert_eq!(read(folder.path(), 1), Ok(2), "{length}");
             assert_eq!(append(folder.path(), &rest), Ok(None));
@@ -162,7 +178,8 @@ fn archive_that_a_crash_cut_off_goes_on_after_its_last_whole_entry() {
 
 #[test]
 fn archive_whose_first_write_was_cut_off_begins_again() {
-    for torn in [vec![], b"dfarchv".to_vec(), vec![0; 200]] {
+    let begun = [b"dfarchv\x01".to_vec(), vec![0; 200]].concat();
+    for torn in [vec![], b"dfarchv".to_vec(), vec![0; 200], begun] {
         let (folder, chain) = archived(2);
         fs::write(path_of(folder.path(), 3), &torn).unwrap();
         assert_eq!(read(folder.path(), 1), Ok(2));
@@ -176,11 +193,12 @@ fn archive_whose_first_write_was_cut_off_begins_again() {
             .contains("has no archive")
     );
     fs::write(path(&folder), b"").unwrap();
-    assert!(
-        read(folder.path(), 1)
-            .unwrap_err()
-            .contains("has no archive")
+    let torn = read(folder.path(), 1).unwrap_err();
+    let expected = format!(
+        "{} is damaged at byte 0: it has no header",
+        path(&folder).display()
     );
+    assert!(torn.starts_with(&expected), "{torn}");
 }
 
 #[test]
@@ -291,6 +309,27 @@ fn entries_after_a_gap_are_in_a_file_of_their_own() {
     assert_eq!(read(folder.path(), 6), Ok(7));
     let gap = read(folder.path(), 1).unwrap_err();
     assert!(gap.contains("lacks entries 3 to 5"), "{gap}");
+    let begun = tempfile::tempdir().unwrap();
+    let late = append(begun.path(), &entries(6, 2, [5; 16]));
+    assert_eq!(late, Ok(Some((1, 5))), "nothing was archived before");
+}
+
+#[test]
+fn damage_before_the_entry_to_begin_with_is_not_read() {
+    let (folder, chain) = archived(2);
+    let elsewhere = tempfile::tempdir().unwrap();
+    append(elsewhere.path(), &entries(3, 2, chain)).unwrap();
+    fs::copy(path_of(elsewhere.path(), 3), path_of(folder.path(), 3)).unwrap();
+    for damaged in [&b""[..], &[7; 200]] {
+        fs::write(path(&folder), damaged).unwrap();
+        assert_eq!(read(folder.path(), 3), Ok(4));
+        let log = ArchiveLog::open(folder.path()).unwrap();
+        assert_eq!(log.fleet(4), Ok(FLEET));
+        let refused = log.fleet(2).unwrap_err().to_string();
+        assert!(refused.contains("is damaged at byte 0"), "{refused}");
+        let refused = read(folder.path(), 2).unwrap_err();
+        assert!(refused.contains("is damaged at byte 0"), "{refused}");
+    }
 }
 
 #[test]
@@ -322,7 +361,7 @@ fn file_that_is_gone_or_changed_is_not_appended_to() {
 fn log_of_an_archive_ends_at_a_time_and_takes_nothing() {
     let (folder, _) = archived(4);
     let log = ArchiveLog::open(folder.path()).unwrap();
-    assert_eq!((log.first(), log.fleet()), (1, FLEET));
+    assert_eq!((log.first(), log.fleet(1)), (1, Ok(FLEET)));
     for (until, last) in [(0, 0), (1, 1), (3, 3), (9, 4)] {
         assert_eq!(log.verify(1, Some(time(until))), Ok(last));
     }

@@ -9,6 +9,7 @@ use deskfleet::cluster::{AppliedEntries, Chain, EntryId};
 
 use super::file::{ArchiveError, FileReader, Header, write_entry};
 use super::folder::{files, path_of};
+use crate::folders::sync_folder_of;
 
 /// The name of the file that keeps a second process from writing.
 const LOCK: &str = "archive.lock";
@@ -69,7 +70,8 @@ fn lock(folder: &Path) -> Result<File, ArchiveError> {
 }
 
 impl ArchiveWriter {
-    /// Opens the archive in a folder. Verifies its last file, and cuts off an entry whose write was cut off.
+    /// Opens the archive in a folder. Verifies its last file, cuts off an entry whose write was cut off, and makes the rest durable: a process that was
+    /// killed may not have synced it.
     pub(super) fn open(folder: &Path) -> Result<Self, ArchiveError> {
         let mut archive = Self {
             _lock: lock(folder)?,
@@ -81,7 +83,8 @@ impl ArchiveWriter {
         };
         let mut files = files(folder)?;
         while let Some((first, path)) = files.pop_last() {
-            if let Some(last) = FileReader::open(&path, first)? {
+            let opened = FileReader::open(&path, first);
+            if let Some(last) = opened.map_err(ArchiveError::for_writer)? {
                 archive.go_on_with(path, last)?;
                 break;
             }
@@ -93,17 +96,18 @@ impl ArchiveWriter {
 
     fn go_on_with(&mut self, path: PathBuf, mut last: FileReader) -> Result<(), ArchiveError> {
         let mut begun_at = None;
-        while let Some(entry) = last.next()? {
+        while let Some(entry) = last.next().map_err(ArchiveError::for_writer)? {
             begun_at = begun_at.or(Some(entry.at));
         }
-        if last.is_torn {
-            let file = OpenOptions::new().write(true).open(&path);
-            let cut = file.and_then(|file| {
+        let file = OpenOptions::new().write(true).open(&path);
+        let synced = file.and_then(|file| {
+            if last.is_torn {
                 file.set_len(last.offset)?;
-                file.sync_all()
-            });
-            cut.map_err(|error| ArchiveError::of_path("cut", &path, &error))?;
-        }
+            }
+            file.sync_all()?;
+            sync_folder_of(&path)
+        });
+        synced.map_err(|error| ArchiveError::of_path("sync", &path, &error))?;
         self.fleet = Some(last.header.fleet);
         self.position = last.next.saturating_sub(1);
         self.chain = last.chain;
@@ -115,20 +119,26 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Appends what a node has applied, and makes it durable. Returns the entries that the archive lacks before it, which are no longer in the log.
+    /// Refuses entries of another fleet than those that the archive has.
+    pub(super) fn require(&self, fleet: EntryId) -> Result<(), ArchiveError> {
+        if self.fleet.is_none_or(|own| own == fleet) {
+            return Ok(());
+        }
+        let folder = self.folder.display();
+        Err(ArchiveError::new(format!(
+            "{folder} has the archive of another fleet: name another folder, which is empty"
+        )))
+    }
+
+    /// Appends what a node has applied, and makes it durable. Returns the entries that the archive lacks before it.
     pub(super) fn append(
         &mut self,
         applied: &AppliedEntries,
     ) -> Result<Option<(u64, u64)>, ArchiveError> {
-        if self.fleet.is_some_and(|fleet| fleet != applied.fleet) {
-            let folder = self.folder.display();
-            return Err(ArchiveError::new(format!(
-                "{folder} has the archive of another fleet: name another folder"
-            )));
-        }
+        self.require(applied.fleet)?;
         let mut gap = None;
         if applied.position != self.position {
-            gap = self.fleet.map(|_| (self.position + 1, applied.position));
+            gap = Some((self.position + 1, applied.position));
             (self.position, self.chain) = (applied.position, applied.chain);
             self.file = None;
         }
@@ -172,24 +182,21 @@ impl ArchiveWriter {
             let other = "its length is not what was written: something else writes to it";
             return Err(failed(io::Error::other(other)));
         }
-        file.write_all(bytes).map_err(failed)?;
-        file.sync_data().map_err(failed)?;
-        if is_new {
-            sync_folder(&self.folder).map_err(failed)?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_data());
+        let named = |()| {
+            if is_new {
+                sync_folder_of(&last.path)
+            } else {
+                Ok(())
+            }
+        };
+        if let Err(error) = written.and_then(named) {
+            // What may not be on the disk must not be read back from memory as if it were. The first error is the one to report.
+            let _ = file.set_len(last.bytes).and_then(|()| file.sync_all());
+            return Err(failed(error));
         }
         last.bytes += bytes.len() as u64;
         bytes.clear();
         Ok(())
     }
-}
-
-/// Makes the name of a new file durable.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
