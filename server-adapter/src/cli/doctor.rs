@@ -37,7 +37,7 @@ fn advice(code: &str) -> &'static [&'static str] {
         "NoNodeGoesOn" => &[
             "systemctl stop deskfleet-node   # on all machines",
             "cd /var/lib/deskfleet && cp -p deskfleet.redb kept.redb && deskfleet cluster leave kept.redb   # on NODE",
-            "mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE; then add ?fleet=again to `log` on all machines, and give an archive another folder",
+            "mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE; then add ?fleet=again to `log` on all machines, and name an empty folder as `archive`, if set",
             "systemctl start deskfleet-node   # on NODE first; on the others once their files are moved away and `join` names NODE",
         ],
         "LogUnavailable" | "LogBehind" | "NodeUnreported" => &[

@@ -127,9 +127,13 @@ pub(super) fn fill(
 /// Gives a new file, which gets the name `file`, the owner of its folder. Where only root may do that, it stays that of the user who runs this.
 pub(super) fn own_as_folder(new: &File, file: &Path) -> io::Result<()> {
     let owned = own_as(new, &fs::metadata(folder_of(file))?);
-    owned.or_else(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => Ok(()),
-        _ => Err(error),
+    let is_allowed = |error: &io::Error| error.kind() != io::ErrorKind::PermissionDenied;
+    owned.or_else(|error| {
+        if is_allowed(&error) {
+            Err(error)
+        } else {
+            Ok(())
+        }
     })
 }
 

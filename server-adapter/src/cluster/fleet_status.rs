@@ -195,8 +195,8 @@ fn none_goes_on(nodes: &[NodeStatus]) -> Option<Problem> {
             nodes: vec![highest.node.clone()],
             text: format!(
                 "No node goes on. {} has the highest position, {}: nothing that it applied is lost if it begins a new log. Stop all nodes, run \
-                 `deskfleet cluster leave` on a copy of its file, and start it first, with another ?fleet=NAME in the URL of the log; the others then \
-                 join it without a file.",
+                 `deskfleet cluster leave` on a copy of its file, and start it first, with another ?fleet=NAME in the URL of the log and an empty folder for \
+                 its archive, if it keeps one; the others then join it without a file.",
                 highest.node, highest.position
             ),
         })

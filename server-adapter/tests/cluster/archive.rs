@@ -200,7 +200,8 @@ fn all_that_was_archived_is_restored_after_the_log_and_all_files_are_gone() {
     for number in 0..20 {
         assert!(has(&mut client, &format!("ws-{number}")), "{number}");
     }
-    put_all(&mut client, 20..21);
+    // Beyond the end of the archive: its entries do not follow, but that is not what is wrong.
+    put_all(&mut client, 20..60);
     drop(node);
     // The archive is of the fleet that is gone: the new one is not mixed with it.
     let node = serve(&fleet, &place);
@@ -286,6 +287,17 @@ fn restoring_is_refused_where_backup_and_archive_do_not_fit() {
 }
 
 #[test]
+fn restoring_to_a_name_with_files_of_another_store_is_refused() {
+    let place = Place::empty("");
+    for beside in ["new.redb-queue", "new.redb-damaged", "new.redb-webhooks"] {
+        fs::write(place.file(beside), "").unwrap();
+        let refused = message_of(place.path(), "--archive archive --data new.redb");
+        assert!(refused.contains(&format!("{beside} exists")), "{refused}");
+        fs::remove_file(place.file(beside)).unwrap();
+    }
+}
+
+#[test]
 fn archive_that_begins_after_the_first_entry_needs_a_backup() {
     let Some(fleet) = Fleet::begin() else { return };
     let place = fleet.node_folder();
@@ -296,9 +308,12 @@ fn archive_that_begins_after_the_first_entry_needs_a_backup() {
         .postgres
         .sql("DELETE FROM df_log WHERE seq < (SELECT seq - 1 FROM df_head)");
     let mut node = serve(&fleet, &place);
+    let line = line_with(&node, "The archive begins after entry ");
+    assert!(line.contains("Write a backup"), "{line}");
     let mut client = fleet.client(&node);
     put_all(&mut client, 3..5);
     archived(&mut client);
+    assert!(conditions(&mut client).contains(r#""code":"ArchiveGap""#));
     node.terminate();
     done(place.path(), "backup backup.redb");
     let alone = refused(place.path(), "--archive archive");

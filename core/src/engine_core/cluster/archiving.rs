@@ -57,7 +57,7 @@ impl EngineCore {
             .read(position + 1, LOG_ARCHIVED_BYTES, Duration::ZERO);
         match read {
             Ok(entries) => {
-                found.entries = checked(cluster, position, chain, found.durable, entries)?
+                found.entries = checked(cluster, position, chain, found.durable, entries)?;
             }
             Err(error) if error.kind == LogErrorKind::Trimmed => {
                 let first = first_kept(cluster, applied.position).map_err(log_unread)?;

@@ -98,12 +98,20 @@ fn archive_has_the_bytes_of_the_document() {
     assert_eq!(bytes[8..24], FLEET.0);
     assert_eq!(bytes[24..32], 1_u64.to_le_bytes());
     assert_eq!(bytes[32..48], [0; 16]);
+    assert_eq!(
+        bytes[48..56],
+        [0xfe, 0xaa, 0x0e, 0x69, 0x19, 0x37, 0x62, 0xcf]
+    );
     let entry = &bytes[HEADER_BYTES..];
     assert_eq!(entry[..8], 1_u64.to_le_bytes());
     assert_eq!(entry[8..16], time(1).ticks().to_le_bytes());
     assert_eq!(entry[16..32], [1; 16]);
     assert_eq!(entry[32..48], chain);
     assert_eq!(entry[48..52], 5_u32.to_le_bytes());
+    assert_eq!(
+        entry[52..60],
+        [0x5e, 0xd3, 0x40, 0x29, 0xa9, 0xeb, 0x17, 0x25]
+    );
     assert_eq!(&entry[60..], b"of  1");
     #[cfg(unix)]
     {
