@@ -6,6 +6,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use deskfleet::Timestamp;
+#[cfg(feature = "nats")]
+use deskfleet::cluster::Log as _;
+#[cfg(feature = "nats")]
+use deskfleet_server::Metrics;
+#[cfg(feature = "nats")]
+use deskfleet_server::cluster::{FleetLog, LogOptions};
 
 use super::{Fleet, has, message, put, readyz, wait_until};
 use crate::load::{Client, Place, Served, command, done};
@@ -417,6 +423,35 @@ fn log_in_jetstream_is_archived_across_a_kill() {
         workspaces(place.path(), "new.redb"),
         (0..7).collect::<Vec<_>>()
     );
+}
+
+/// JetStream keeps no chain, so the entries that it still has after a gap are not archived.
+#[cfg(feature = "nats")]
+#[test]
+fn archive_of_a_trimmed_log_in_jetstream_begins_with_what_is_applied() {
+    let Some(servers) = crate::servers::nats::Nats::start() else {
+        return;
+    };
+    let place = Place::empty("");
+    let url = servers.url();
+    let issue = format!("keys issue --name admin --scope admin --set cluster.log={url}");
+    let admin = done(place.path(), &issue);
+    let options = format!("--log {url} --node n");
+    let mut node = place.serve_with(&options);
+    let mut client = Client::connect(node.address, admin.trim()).unwrap();
+    put_all(&mut client, 0..3);
+    let last = archived(&mut client);
+    node.terminate();
+    let log = FleetLog::open(&url, LogOptions::default(), Metrics::default(), |_| ()).unwrap();
+    log.trim(3).unwrap();
+    fs::create_dir(place.file("archive")).unwrap();
+    let node = place.serve_with(&format!("{options} --archive archive"));
+    line_with(&node, &format!("The archive begins after entry {last}."));
+    let mut client = Client::connect(node.address, admin.trim()).unwrap();
+    put_all(&mut client, 3..5);
+    archived(&mut client);
+    let name = format!("{:020}.log", last + 1);
+    assert_eq!(last_file(&place), place.file("archive").join(name));
 }
 
 fn conditions(client: &mut Client) -> String {
