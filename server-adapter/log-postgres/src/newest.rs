@@ -80,7 +80,7 @@ fn write(file: &Path, (system, timeline): ServerMark) -> io::Result<()> {
     let mut path = file.as_os_str().to_owned();
     path.push(".new");
     let mut new = File::create(&path)?;
-    write!(new, "{system} {timeline}\n")?;
+    writeln!(new, "{system} {timeline}")?;
     new.sync_all()?;
     fs::rename(&path, file)
 }
