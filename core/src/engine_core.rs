@@ -30,11 +30,12 @@ use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::log::{CanShare, Log};
+use crate::model::WriteClass;
 use crate::mutation::configure::shared_settings;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
 use crate::store::telemetry::segments::Available;
-use crate::store::{Store, meta};
+use crate::store::{Store, cluster as stored, meta};
 use crate::timestamp::Timestamp;
 
 use cluster::Cluster;
@@ -131,12 +132,12 @@ pub(crate) struct EngineCore {
 
 impl EngineCore {
     pub(crate) fn new(store: Store, mut config: Config, mut injected: Injected) -> Result<Self> {
-        let cluster = match injected.log.take() {
-            Some(shared) => {
-                let process = injected.random()?;
-                Some(Cluster::begin(shared, &store, &mut config, process)?)
-            }
-            None => None,
+        let cluster = if let Some(shared) = injected.log.take() {
+            let process = injected.random()?;
+            Some(Cluster::begin(shared, &store, &mut config, process)?)
+        } else {
+            forget_left_fleet(&store)?;
+            None
         };
         if store.has_log().is_some() {
             store.keep_log_settings(&shared_settings(&config))?;
@@ -222,6 +223,21 @@ impl EngineCore {
 }
 
 /// The error of a write whose commit panicked: it may be durable or not.
+/// Forgets the settings of a fleet that the store left: it is served alone, by those of its host.
+fn forget_left_fleet(store: &Store) -> Result<()> {
+    let snapshot = store.snapshot()?;
+    let is_left = !store.is_read_only()
+        && stored::applied(&snapshot)?.is_none()
+        && stored::fleet_configuration(&snapshot)?.is_some();
+    if !is_left {
+        return Ok(());
+    }
+    let forgotten = store.write(WriteClass::Essential, |tables| {
+        stored::forget_configuration(tables)
+    });
+    forgotten.map_err(|failure| failure.error)
+}
+
 fn lost() -> EngineError {
     let message = "the commit ended in a panic; the write may or may not be there";
     EngineError::new(ErrorKind::Indeterminate, message)

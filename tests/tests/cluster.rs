@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::{
     ActionRequest, Clock as _, Config, Engine, ErrorKind, HistoryQuery, ManualClock, NewKey, Scope,
-    State, StatsRecord, Stream, Timestamp, WorkspaceList, cluster::MemoryLog, settings::Value,
+    State, StatsRecord, Stream, Timestamp, WorkspaceList, cluster::MemoryLog,
 };
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 use deskfleet_tests::disk::{Disk, Fault};
@@ -196,90 +196,6 @@ fn the_settings_of_the_fleet_hold_on_every_node() {
     follow(&one);
     one.act(ActionRequest::reboot("ws-1")).unwrap();
     assert_eq!(due(&one), 99);
-}
-
-#[test]
-fn settings_of_the_fleet_change_on_every_node_without_a_restart() {
-    let clock = ManualClock::new(start());
-    let log = MemoryLog::new(clock.clone());
-    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
-    assert_eq!(one.fleet_settings().unwrap(), None, "no entry yet");
-    let set = |name: &str, value: Value| (name.to_owned(), value);
-    let changes = [
-        set("retention_days.stats", Value::Number(7)),
-        set("actions.durations.reboot", Value::Text("1m30s".to_owned())),
-    ];
-    one.change_fleet_settings(&changes).unwrap();
-    follow(&two);
-    // The other node changes another one.
-    let later = [set("limits.events", Value::Number(5000))];
-    two.change_fleet_settings(&later).unwrap();
-    follow(&one);
-    for engine in [&one, &two] {
-        let settings = engine.fleet_settings().unwrap().unwrap();
-        for expected in changes.iter().chain(&later) {
-            assert!(settings.contains(expected), "{expected:?} of {settings:?}");
-        }
-        let others = settings
-            .iter()
-            .find(|(name, _)| name == "retention_days.audit");
-        let mut defaults = Config::default();
-        let defaults = deskfleet::settings::values(&mut defaults);
-        assert!(defaults.contains(others.unwrap()), "{others:?}");
-    }
-    one.put_workspace(workspace("ws-1")).unwrap();
-    two.catch_up().unwrap();
-    two.act(ActionRequest::reboot("ws-1")).unwrap();
-    let driver = set("actions.driver", Value::Text("host".to_owned()));
-    assert_eq!(one.simulated_actions().count(), 7);
-    two.change_fleet_settings(&[driver]).unwrap();
-    follow(&one);
-    for engine in [&one, &two] {
-        assert_eq!(engine.simulated_actions().count(), 0);
-        assert_eq!(engine.store_status().unwrap().simulated.len(), 0);
-    }
-    let view = two.workspace("ws-1").unwrap().unwrap();
-    let transition = view.transition.unwrap();
-    let due = transition.due_at.unwrap();
-    assert_eq!(due.duration_since(transition.requested_at).as_secs(), 90);
-}
-
-#[test]
-fn setting_that_is_not_of_the_fleet_or_takes_another_value_changes_nothing() {
-    let clock = ManualClock::new(start());
-    let log = MemoryLog::new(clock.clone());
-    let engine = node(1, &clock, &log);
-    engine.put_workspace(workspace("ws-1")).unwrap();
-    let before = (engine.fleet_settings().unwrap(), engine.position());
-    let good = ("retention_days.stats".to_owned(), Value::Number(7));
-    for (name, value, expected) in [
-        (
-            "retention_days.stats",
-            Value::Text("soon".to_owned()),
-            "retention_days.stats is ",
-        ),
-        (
-            "retention_days.stat",
-            Value::Number(7),
-            "did you mean retention_days.stats?",
-        ),
-        (
-            "limits.queue_records",
-            Value::Number(1000),
-            "a setting of each node",
-        ),
-        ("retention_days", Value::Group, "retention_days is "),
-        ("", Value::Number(1), "there is no setting"),
-    ] {
-        let changes = [good.clone(), (name.to_owned(), value)];
-        let error = refusal(engine.change_fleet_settings(&changes));
-        assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{error}");
-        assert!(error.context().contains(expected), "{error}");
-    }
-    assert_eq!(
-        (engine.fleet_settings().unwrap(), engine.position()),
-        before
-    );
 }
 
 #[test]

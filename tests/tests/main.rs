@@ -39,6 +39,7 @@ mod failing_disk;
 mod faults;
 mod filing;
 mod fleet_health;
+mod fleet_settings;
 mod floods;
 mod foreign_writes;
 mod format;

@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// The settings of the fleet, which hold on all nodes: those of actions, of retention, and how many events are kept. `None` without a log, and
-    /// before its first entry.
+    /// before its first entry; of a store that left its fleet, opened for reading only, those that it had there.
     ///
     /// # Errors
     /// Those of a read.

@@ -98,7 +98,7 @@ impl Mutation for Configure {
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         if self.founds.is_some() {
-            if cluster::fleet_configuration(context.tables)?.is_some() {
+            if cluster::applied(context.tables)?.is_some() {
                 // Two nodes began the fleet at once: the first entry counts.
                 return Ok(Ok(()));
             }

@@ -69,13 +69,18 @@ pub(crate) fn set_applied(tables: &Tables<'_>, applied: &Applied) -> Result<()> 
 
 /// Takes the file out of its fleet; returns whether it was in one.
 pub(crate) fn leave(tables: &Tables<'_>) -> Result<bool> {
-    tables.remove(Table::Meta, CONFIGURATION_KEY)?;
     tables.remove(Table::Meta, FOUNDING_KEY)?;
     tables.remove(Table::Meta, RULES_KEY)?;
     tables.remove(Table::Meta, APPLIED_KEY)
 }
 
-/// The settings that all nodes share, as lines `name=value`; `None` before the first entry.
+/// Removes the settings that a store has of the fleet that it left: it is served by others.
+pub(crate) fn forget_configuration(tables: &Tables<'_>) -> Result<()> {
+    tables.remove(Table::Meta, CONFIGURATION_KEY).map(drop)
+}
+
+/// The settings that all nodes share, as lines `name=value`; `None` before the first entry. A store that left its fleet has them until it is
+/// served, by a node that begins another fleet or alone.
 pub(crate) fn fleet_configuration(read: &impl Read) -> Result<Option<String>> {
     read.get(Table::Meta, CONFIGURATION_KEY, |value| {
         Ok(String::from_utf8_lossy(value).into_owned())

@@ -47,6 +47,34 @@ fn leave(file: &Path) -> Result<(), Failure> {
         "was no file of a node; nothing was changed"
     };
     say!("{} {outcome}.", file.display());
+    if left {
+        say_settings(file)?;
+    }
+    Ok(())
+}
+
+/// Says which settings the fleet had that are not the defaults. Another fleet that begins with the store has them; a server that serves it alone has its own.
+fn say_settings(file: &Path) -> Result<(), Failure> {
+    let builder = deskfleet::Engine::builder()
+        .random(getrandom::fill)
+        .clock(std::time::SystemTime::now);
+    let engine = builder.open_read_only(file)?;
+    let settings = engine.fleet_settings()?.unwrap_or_default();
+    engine.close()?;
+    let defaults = deskfleet::settings::values(&mut deskfleet::Config::default());
+    let differ = settings
+        .iter()
+        .filter(|setting| !defaults.contains(setting));
+    let lines: Vec<_> = differ
+        .map(|(name, value)| format!("  {name} = {value}"))
+        .collect();
+    if !lines.is_empty() {
+        say!(
+            "Its fleet had these settings, which a new fleet takes over. To serve the store alone put them into deskfleet.toml first: by shorter \
+             retention telemetry is removed.\n{}",
+            lines.join("\n")
+        );
+    }
     Ok(())
 }
 

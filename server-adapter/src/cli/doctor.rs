@@ -1,6 +1,6 @@
 //! `cluster doctor`: what is wrong with a fleet, with the commands to type.
 
-use deskfleet_server::cluster::{FLEET_CONDITIONS, FleetStatus};
+use deskfleet_server::cluster::{FLEET_CONDITIONS, FleetStatus, NONE_GOES_ON};
 use deskfleet_server::visible;
 
 use super::client::Client;
@@ -36,9 +36,9 @@ fn advice(code: &str) -> &'static [&'static str] {
         ],
         "NoNodeGoesOn" => &[
             "systemctl stop deskfleet-node   # on all machines",
-            "cd /var/lib/deskfleet && cp -p deskfleet.redb kept.redb && deskfleet cluster leave kept.redb   # on NODE",
-            "mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE; then add ?fleet=again to `log` on all machines, and name an empty folder as `archive`, if set",
-            "systemctl start deskfleet-node   # on NODE first; on the others once their files are moved away and `join` names NODE",
+            "cd /var/lib/deskfleet && cp -p deskfleet.redb kept.redb && deskfleet cluster leave kept.redb && mv deskfleet.redb old.redb && mv kept.redb deskfleet.redb   # on NODE",
+            "# Give `log` on all machines a ?fleet=NAME that it never had, and `archive`, if it is set, an empty folder.",
+            "systemctl start deskfleet-node   # on NODE first, and write a backup there; on the others once their files are moved away and `join` names NODE",
         ],
         "LogUnavailable" | "LogBehind" | "NodeUnreported" => &[
             "journalctl -u deskfleet-node -n 50   # on NODE: what the log says",
@@ -61,7 +61,7 @@ fn advice(code: &str) -> &'static [&'static str] {
             "systemctl stop deskfleet-node   # on one of the two machines that have the name NODE; then give it another `node`, and no copied file",
         ],
         "SettingsDiffer" => &[
-            "deskfleet cluster settings PEER   # those of the fleet, for deskfleet.toml; NAME=VALUE there changes one",
+            "deskfleet cluster settings PEER   # those of the fleet, to compare; NAME=VALUE there changes one",
         ],
         "NodesSilent" => &[
             "systemctl restart deskfleet-node     # on NODE",
@@ -88,14 +88,24 @@ pub(super) fn run(peer: NodeArgs) -> Result<(), Failure> {
     // What this node knows of the others is some seconds old.
     own_conditions.retain(|condition| !FLEET_CONDITIONS.contains(&&*condition.code));
     let of_fleet: Vec<_> = fleet.conditions().into_iter().map(Shown::from).collect();
-    let own_conditions = own_conditions.iter().map(|condition| (condition, own));
-    let of_fleet = of_fleet
+    // Where no node goes on, a restart of one does not help, and what to do comes first.
+    let (none_goes_on, of_fleet): (Vec<_>, Vec<_>) = of_fleet
         .iter()
-        .map(|condition| (condition, &*condition.subjects));
+        .map(|condition| (condition, &*condition.subjects))
+        .partition(|(condition, _)| condition.code == NONE_GOES_ON);
+    let is_over = !none_goes_on.is_empty();
+    let own_conditions = own_conditions.iter().map(|condition| (condition, own));
+    let all = none_goes_on
+        .into_iter()
+        .chain(own_conditions)
+        .chain(of_fleet);
     let mut count = 0;
-    for (condition, nodes) in own_conditions.chain(of_fleet) {
+    for (condition, nodes) in all {
         count += 1;
         data(condition)?;
+        if is_over && HALTS.contains(&&*condition.code) {
+            continue;
+        }
         for line in lines(&condition.code, nodes, &options, &fleet) {
             data(format_args!("    {line}"))?;
         }

@@ -243,6 +243,9 @@ pub(crate) fn start(
         CaughtUp::Halted(error) => return Err(error.into()),
     }
     if configure_fleet {
+        for (own, fleets) in engine.foreign_settings()? {
+            log!("deskfleet: the fleet gets {own} in place of {fleets}");
+        }
         engine.configure_fleet()?;
     }
     for (own, fleets) in engine.foreign_settings()? {

@@ -110,7 +110,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         let reload = reload::requests(configuration.clone(), server.handle(), handle.clone(), sent);
         let stop = signals::catch(move || handle.request(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
-        greet(settings, address);
+        greet(&engine, settings, address);
         // The key is issued only now: a start that fails would lose it.
         let origin = origin(address, &settings.server.hosts, settings.tls.cert.is_some());
         let shown = is_current && start_keys::issue_first(&engine, &origin, place)?;
@@ -349,7 +349,7 @@ fn notify(state: &str) {
     }
 }
 
-fn greet(settings: &Settings, address: SocketAddr) {
+fn greet(engine: &Engine, settings: &Settings, address: SocketAddr) {
     let store = settings.data.as_ref().map_or_else(
         || "a store in memory".to_owned(),
         |file| file.display().to_string(),
@@ -360,7 +360,7 @@ fn greet(settings: &Settings, address: SocketAddr) {
     log!(
         "  {scheme}://{address}/openapi.json describes it, {scheme}://{address}/readyz reports its health."
     );
-    let simulated: Vec<_> = settings.engine.actions.simulated().collect();
+    let simulated: Vec<_> = engine.simulated_actions().collect();
     if simulated.len() < Action::ALL.len() {
         log!("  A provider such as deskfleet-provider must carry out the actions.");
     }

@@ -15,7 +15,7 @@ const SILENT_SECONDS: u64 = 60;
 /// The code of nodes that are not ready.
 const UNREADY: &str = "NodesUnready";
 /// The code of a fleet without a node that applies the log.
-const NONE_GOES_ON: &str = "NoNodeGoesOn";
+pub const NONE_GOES_ON: &str = "NoNodeGoesOn";
 
 /// The codes of the conditions that a fleet has, beside those of each node.
 pub const FLEET_CONDITIONS: [&str; 6] = [

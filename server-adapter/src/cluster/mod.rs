@@ -8,4 +8,4 @@ pub(crate) mod latest_reads;
 
 pub use archive::{Archive, ArchiveError, ArchiveLog, ArchiveThread};
 pub use fleet_log::{FleetLog, LogOptions};
-pub use fleet_status::{FLEET_CONDITIONS, FleetStatus};
+pub use fleet_status::{FLEET_CONDITIONS, FleetStatus, NONE_GOES_ON};

@@ -57,7 +57,7 @@ mod node {
     const AUDIT_RETENTION: &str = "retention_days.audit";
     const NOT_BY_A_KEY: Refused = (
         Code::InvalidBody,
-        "retention_days.audit, for how long it is known who did what, is not changed with a key: start a node with it and with --configure-fleet.",
+        "retention_days.audit, for how long it is known who did what, is not changed with a key: start a node with all settings of the fleet, this one changed, and with --configure-fleet.",
     );
 
     /// The fleet as this node sees it.

@@ -61,8 +61,8 @@ impl EngineCore {
         let differ = self.foreign_settings().unwrap_or_default();
         let names = differ.iter().filter_map(|(own, _)| own.split('=').next());
         let names: Vec<_> = names.map(|name| name.trim().to_owned()).collect();
-        let text = "This node was started with other settings than the fleet has, which hold for all nodes: set the same here, or change \
-                    those of the fleet with `deskfleet cluster settings`.";
+        let text = "The configuration of this node has other settings than the fleet, which hold for all nodes: set the same here and restart \
+                    it, or change those of the fleet with `deskfleet cluster settings`.";
         let condition = Condition::new("SettingsDiffer", Severity::Warning, text, now);
         (!names.is_empty()).then(|| condition.about(names.len() as u64, names))
     }
@@ -100,11 +100,8 @@ impl EngineCore {
         self.configure(cluster, settings, rules)
     }
 
-    /// The settings of the fleet; `None` without a log, or before the first entry.
+    /// The settings of the fleet, or of that which the store left; `None` without one, or before the first entry.
     pub(crate) fn fleet_settings(&self) -> Result<Option<Vec<(String, Value)>>> {
-        if self.cluster().is_none() {
-            return Ok(None);
-        }
         let lines = stored::fleet_configuration(&self.store.snapshot()?)?;
         Ok(lines.map(|lines| {
             let mut config = Config::default();

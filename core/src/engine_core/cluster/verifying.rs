@@ -22,7 +22,9 @@ impl EngineCore {
         let own = self.founding_id()?;
         if is_empty {
             // The entry is appended again with the same id, so nothing is in doubt.
-            let settings = cluster.own_settings.clone();
+            // A store that left a fleet begins another one with the settings of that: by others what it has may be too old.
+            let kept = stored::fleet_configuration(&self.store.snapshot()?)?;
+            let settings = kept.unwrap_or_else(|| cluster.own_settings.clone());
             let begun = cluster.append_configuration(own, settings, Some(fresh), cluster.rules);
             begun.map_err(|error| {
                 let message = "the first entry of the log could not be appended yet";

@@ -1,0 +1,131 @@
+//! The settings that all nodes share, changed while they run.
+
+use deskfleet::{
+    ActionRequest, Config, Engine, ErrorKind, ManualClock, cluster::MemoryLog, settings::Value,
+};
+use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, workspace};
+
+#[test]
+fn settings_of_the_fleet_change_on_every_node_without_a_restart() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    assert_eq!(one.fleet_settings().unwrap(), None, "no entry yet");
+    let set = |name: &str, value: Value| (name.to_owned(), value);
+    let changes = [
+        set("retention_days.stats", Value::Number(7)),
+        set("actions.durations.reboot", Value::Text("1m30s".to_owned())),
+    ];
+    one.change_fleet_settings(&changes).unwrap();
+    follow(&two);
+    // The other node changes another one.
+    let later = [set("limits.events", Value::Number(5000))];
+    two.change_fleet_settings(&later).unwrap();
+    follow(&one);
+    for engine in [&one, &two] {
+        let settings = engine.fleet_settings().unwrap().unwrap();
+        for expected in changes.iter().chain(&later) {
+            assert!(settings.contains(expected), "{expected:?} of {settings:?}");
+        }
+        let others = settings
+            .iter()
+            .find(|(name, _)| name == "retention_days.audit");
+        let mut defaults = Config::default();
+        let defaults = deskfleet::settings::values(&mut defaults);
+        assert!(defaults.contains(others.unwrap()), "{others:?}");
+    }
+    one.put_workspace(workspace("ws-1")).unwrap();
+    two.catch_up().unwrap();
+    two.act(ActionRequest::reboot("ws-1")).unwrap();
+    let driver = set("actions.driver", Value::Text("host".to_owned()));
+    assert_eq!(one.simulated_actions().count(), 7);
+    two.change_fleet_settings(&[driver]).unwrap();
+    follow(&one);
+    for engine in [&one, &two] {
+        assert_eq!(engine.simulated_actions().count(), 0);
+        assert_eq!(engine.store_status().unwrap().simulated.len(), 0);
+    }
+    let view = two.workspace("ws-1").unwrap().unwrap();
+    let transition = view.transition.unwrap();
+    let due = transition.due_at.unwrap();
+    assert_eq!(due.duration_since(transition.requested_at).as_secs(), 90);
+}
+
+#[test]
+fn fleet_that_begins_with_the_store_of_another_has_its_settings() {
+    let clock = ManualClock::new(start());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.redb");
+    let begin = |seed| {
+        let log = MemoryLog::new(clock.clone());
+        let builder = builder(seed, &clock).log(log, format!("node-{seed}"));
+        builder.open(&path).unwrap()
+    };
+    let stats = |engine: &Engine| {
+        let settings = engine.fleet_settings().unwrap()?;
+        let mut settings = settings.into_iter();
+        settings.find(|(name, _)| name == "retention_days.stats")
+    };
+    let changed = ("retention_days.stats".to_owned(), Value::Number(400));
+    let first = begin(1);
+    first.put_workspace(workspace("ws-1")).unwrap();
+    let changes = std::slice::from_ref(&changed);
+    first.change_fleet_settings(changes).unwrap();
+    first.close().unwrap();
+    assert!(builder(2, &clock).leave_fleet(&path).unwrap());
+
+    let read = builder(3, &clock).open_read_only(&path).unwrap();
+    assert_eq!(stats(&read), Some(changed.clone()));
+    read.close().unwrap();
+    let second = begin(4);
+    second.put_workspace(workspace("ws-2")).unwrap();
+    assert_eq!(stats(&second), Some(changed));
+    assert_eq!(second.foreign_settings().unwrap().len(), 1);
+    second.close().unwrap();
+    assert!(builder(5, &clock).leave_fleet(&path).unwrap());
+
+    // It is served alone meanwhile, by the settings of its host.
+    builder(6, &clock).open(&path).unwrap().close().unwrap();
+    let third = begin(7);
+    third.put_workspace(workspace("ws-3")).unwrap();
+    assert!(third.foreign_settings().unwrap().is_empty());
+    assert!(third.workspace("ws-1").unwrap().is_some());
+}
+
+#[test]
+fn setting_that_is_not_of_the_fleet_or_takes_another_value_changes_nothing() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let engine = node(1, &clock, &log);
+    engine.put_workspace(workspace("ws-1")).unwrap();
+    let before = (engine.fleet_settings().unwrap(), engine.position());
+    let good = ("retention_days.stats".to_owned(), Value::Number(7));
+    for (name, value, expected) in [
+        (
+            "retention_days.stats",
+            Value::Text("soon".to_owned()),
+            "retention_days.stats is ",
+        ),
+        (
+            "retention_days.stat",
+            Value::Number(7),
+            "did you mean retention_days.stats?",
+        ),
+        (
+            "limits.queue_records",
+            Value::Number(1000),
+            "a setting of each node",
+        ),
+        ("retention_days", Value::Group, "retention_days is "),
+        ("", Value::Number(1), "there is no setting"),
+    ] {
+        let changes = [good.clone(), (name.to_owned(), value)];
+        let error = refusal(engine.change_fleet_settings(&changes));
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{error}");
+        assert!(error.context().contains(expected), "{error}");
+    }
+    assert_eq!(
+        (engine.fleet_settings().unwrap(), engine.position()),
+        before
+    );
+}
