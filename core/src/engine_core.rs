@@ -223,8 +223,11 @@ impl EngineCore {
 }
 
 /// The error of a write whose commit panicked: it may be durable or not.
-/// Forgets the settings of a fleet that the store left: it is served alone, by those of its host.
+/// Forgets the settings of a fleet that the store left: it is served alone, by those of its host. A program that knows no fleets leaves them there.
 fn forget_left_fleet(store: &Store) -> Result<()> {
+    if !cfg!(feature = "cluster") {
+        return Ok(());
+    }
     let snapshot = store.snapshot()?;
     let is_left = !store.is_read_only()
         && stored::applied(&snapshot)?.is_none()
