@@ -25,20 +25,23 @@ pub(super) fn run(command: ClusterCommand) -> Result<(), Failure> {
         ClusterCommand::Leave { file } => leave(&file),
         ClusterCommand::Restore(args) => cluster_restore::run(&args),
         ClusterCommand::Status { json, peer } => status(peer, json),
-        ClusterCommand::Doctor { peer } => doctor::run(peer),
+        ClusterCommand::Doctor { peer } => doctor::run(peer).and_then(fail_for),
         ClusterCommand::Settings { changes, peer } => settings(peer, changes),
         ClusterCommand::Finalize { peer } => finalize(peer),
         ClusterCommand::Forget { node, peer } => forget(peer, &node),
     }
 }
 
+fn builder() -> deskfleet::EngineBuilder {
+    deskfleet::Engine::builder()
+        .random(getrandom::fill)
+        .clock(std::time::SystemTime::now)
+}
+
 /// `cluster leave`: a store of its own.
 fn leave(file: &Path) -> Result<(), Failure> {
     store::must_exist(file)?;
-    let builder = deskfleet::Engine::builder()
-        .random(getrandom::fill)
-        .clock(std::time::SystemTime::now);
-    let left = builder.leave_fleet(file).map_err(|error| {
+    let left = builder().leave_fleet(file).map_err(|error| {
         store::explain(error, file, "Stop the node first, or take a backup of it.")
     })?;
     let outcome = if left {
@@ -55,10 +58,7 @@ fn leave(file: &Path) -> Result<(), Failure> {
 
 /// Says which settings the fleet had that are not the defaults. Another fleet that begins with the store has them; a server that serves it alone has its own.
 fn say_settings(file: &Path) -> Result<(), Failure> {
-    let builder = deskfleet::Engine::builder()
-        .random(getrandom::fill)
-        .clock(std::time::SystemTime::now);
-    let engine = builder.open_read_only(file)?;
+    let engine = builder().open_read_only(file)?;
     let settings = engine.fleet_settings()?.unwrap_or_default();
     engine.close()?;
     let defaults = deskfleet::settings::values(&mut deskfleet::Config::default());
@@ -86,7 +86,12 @@ fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
     } else {
         data(text(&fleet).trim_end())?;
     }
-    match fleet.problems.len() {
+    fail_for(fleet.problems.len())
+}
+
+/// Fails where something is wrong with the fleet.
+fn fail_for(problems: usize) -> Result<(), Failure> {
+    match problems {
         0 => Ok(()),
         1 => Err(Failure("something is wrong with the fleet".to_owned())),
         many => Err(Failure(format!("{many} things are wrong with the fleet"))),

@@ -82,9 +82,7 @@ fn log_unread(error: LogError) -> EngineError {
 /// The position and the chain of the first entry that the log has, up to the one that is applied; `None` where the log keeps no chain.
 fn first_kept(cluster: &Cluster, applied: u64) -> Result<Option<(u64, Chain)>, LogError> {
     let first = cluster.log.bounds(applied)?.first;
-    let entries = cluster.log.read(first, 1, Duration::ZERO)?;
-    let mut entries = entries.into_iter();
-    let entry = entries.find(|entry| entry.position == first && first <= applied);
+    let entry = cluster.entry_at(first)?.filter(|_| first <= applied);
     Ok(entry.and_then(|entry| Some((first, entry.chain?))))
 }
 

@@ -24,7 +24,7 @@ use crate::config::{Config, Limits};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BLOCK_BYTES_MAX, LOG_OVERHEAD_BYTES, LOG_READ_BYTES};
 use crate::locks::{lock, read};
-use crate::log::{Appended, CanShare, EntryId, Log, LogError, LogErrorKind};
+use crate::log::{Appended, CanShare, EntryId, Log, LogEntry, LogError, LogErrorKind};
 use crate::model::WriteClass;
 use crate::mutation::Outcome;
 use crate::mutation::configure::{shared_settings, take_over};
@@ -251,6 +251,17 @@ impl Cluster {
 
     fn halt_reason(&self) -> Option<HaltReason> {
         lock(&self.halt).as_ref().map(|halt| halt.reason)
+    }
+
+    /// The code of that, as reports have it.
+    fn halt_code(&self) -> Option<String> {
+        self.halt_reason().map(|reason| reason.code().to_owned())
+    }
+
+    /// The entry of a position; `None` where the log returns none.
+    fn entry_at(&self, position: u64) -> Result<Option<LogEntry>, LogError> {
+        let entries = self.log.read(position, 1, Duration::ZERO)?;
+        Ok(entries.into_iter().find(|entry| entry.position == position))
     }
 
     /// Refuses once this node has stopped and an operator has to act.

@@ -1,7 +1,6 @@
 //! The reports of the nodes, and trimming entries that all of them have applied.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use crate::error::Result;
 use crate::limits::{LOG_ENTRIES_KEPT, LOG_KEEP_SECONDS_MAX, NODE_SILENT_SECONDS};
@@ -96,7 +95,7 @@ impl EngineCore {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: cluster.process.clone(),
             halted: cluster.halted().map(|error| error.to_string()),
-            halt_code: cluster.halt_reason().map(|reason| reason.code().to_owned()),
+            halt_code: cluster.halt_code(),
             unready: self.unready_codes(),
             takeover: cluster.restored_after(),
             keep_seconds: cluster.keep_seconds,
@@ -176,7 +175,7 @@ impl EngineCore {
                 report.applied = applied.position;
                 report.chain = hex(&applied.chain);
                 report.halted = cluster.halted().map(|error| error.to_string());
-                report.halt_code = cluster.halt_reason().map(|reason| reason.code().to_owned());
+                report.halt_code = cluster.halt_code();
                 report.unready = self.unready_codes();
             }
             NodeStatus {
@@ -203,7 +202,7 @@ impl EngineCore {
                 last: bounds.last,
             }),
             problem,
-            halt_code: cluster.halt_reason().map(|reason| reason.code().to_owned()),
+            halt_code: cluster.halt_code(),
             rules: cluster.fleet_rules(),
             nodes: nodes.collect(),
         }))
@@ -261,12 +260,8 @@ fn first_since(cluster: &Cluster, first: u64, end: u64, since: Timestamp) -> Res
     // Halves up to 64 times.
     while from < to {
         let middle = from.midpoint(to);
-        let is_old = match cluster.log.read(middle, 1, Duration::ZERO) {
-            Ok(entries) => {
-                let mut entries = entries.iter();
-                let entry = entries.find(|entry| entry.position == middle);
-                entry.is_some_and(|entry| entry.at < since)
-            }
+        let is_old = match cluster.entry_at(middle) {
+            Ok(entry) => entry.is_some_and(|entry| entry.at < since),
             // Another node trims at the same time.
             Err(error) if error.kind == LogErrorKind::Trimmed => true,
             Err(error) => return Err(error),

@@ -5,7 +5,6 @@
 //! the place of what another node has still to restore.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::Duration;
 
 use crate::error::{EngineError, Result};
 use crate::limits::{LOG_RECENT_BYTES, TAKEOVER_SECONDS};
@@ -174,10 +173,8 @@ impl Cluster {
         if bounds.last == 0 || bounds.first > bounds.last {
             return Ok(false);
         }
-        let read = self.log.read(bounds.last, 1, Duration::ZERO);
-        let entries = read.map_err(|error| self.failed(error))?;
-        let mut entries = entries.iter();
-        let Some(last) = entries.find(|entry| entry.position == bounds.last) else {
+        let last = self.entry_at(bounds.last);
+        let Some(last) = last.map_err(|error| self.failed(error))? else {
             return Ok(false);
         };
         let before = lock(&self.recent).chain_before(bounds.last);

@@ -45,9 +45,7 @@ impl EngineCore {
             return Ok(Vec::new());
         };
         // The fleet's lines as this version writes them: another version has other names, or another order.
-        let mut config = Config::default();
-        take_over(&mut config, &fleets);
-        let fleets = shared_settings(&config);
+        let fleets = shared_settings(&configured(&fleets));
         // Both have the same names in the same order.
         let pairs = cluster.own_settings.lines().zip(fleets.lines());
         let differ = pairs.filter(|(own, fleets)| own != fleets);
@@ -103,11 +101,7 @@ impl EngineCore {
     /// The settings of the fleet, or of that which the store left; `None` without one, or before the first entry.
     pub(crate) fn fleet_settings(&self) -> Result<Option<Vec<(String, Value)>>> {
         let lines = stored::fleet_configuration(&self.store.snapshot()?)?;
-        Ok(lines.map(|lines| {
-            let mut config = Config::default();
-            take_over(&mut config, &lines);
-            shared_values(&mut config)
-        }))
+        Ok(lines.map(|lines| shared_values(&mut configured(&lines))))
     }
 
     /// Changes settings of the fleet.
@@ -132,4 +126,11 @@ impl EngineCore {
         let appended = cluster.append_configuration(id, settings, None, rules)?;
         self.apply_through(cluster, appended.position)
     }
+}
+
+/// The defaults, with the shared settings of these lines.
+fn configured(lines: &str) -> Config {
+    let mut config = Config::default();
+    take_over(&mut config, lines);
+    config
 }

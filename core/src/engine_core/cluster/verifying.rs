@@ -146,13 +146,12 @@ pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds
             Err(cluster.behind())
         };
     }
-    let entries = match cluster.log.read(applied.position, 1, Duration::ZERO) {
+    let entry = match cluster.entry_at(applied.position) {
         Err(error) if error.kind == LogErrorKind::Trimmed && has_gone_on() => return Ok(()),
         read => read.map_err(|error| cluster.read_failed(error))?,
     };
-    let mut entries = entries.iter();
-    match entries.find(|entry| entry.position == applied.position) {
-        Some(entry) if is_same(applied, entry) => Ok(()),
+    match entry {
+        Some(entry) if is_same(applied, &entry) => Ok(()),
         _ => Err(not_in_the_log(cluster, applied, bounds)),
     }
 }
