@@ -90,6 +90,9 @@ GET /operator/backups List the backups
 POST /operator/backups Write a backup
 POST /operator/backups/download Download a backup
 GET /operator/cluster List the nodes of the fleet
+GET /operator/cluster/settings Return the settings of the fleet
+POST /operator/cluster/settings Change settings of the fleet
+ {"retention_days.stats":30}
 POST /operator/cluster/finalize End an upgrade of all nodes
 DELETE /operator/cluster/nodes/{node} Take a node off the list
 GET /livez Ask whether the process responds

@@ -1,10 +1,10 @@
 // The pages of operation: actions and audit, keys, store, API.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { consoleTest } from "./consoles.mjs";
 
 const FLEET = Array.from({ length: 4 }, (_, index) => ({ workSpId: `ws-${index}`, computerName: `DESK-${index}`, username: `user${index}`, state: index === 0 ? "STOPPED" : "AVAILABLE", runningMode: "AUTO_STOP", computeTypeName: "STANDARD" }));
@@ -44,13 +44,6 @@ const savedFile = async (page, name) => {
     await page.waitForFunction((name) => globalThis.saved[name], {}, name);
     return page.evaluate((name) => globalThis.saved[name], name);
 };
-
-test("endpoints_of_the_console_are_those_of_the_document", async () => {
-    const { ENDPOINTS } = await import("../../../server-adapter/console/app/endpoints.js");
-    const { paths } = JSON.parse(readFileSync(new URL("../../../server-adapter/openapi.json", import.meta.url), "utf8"));
-    const documented = Object.entries(paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, { summary }]) => `${method.toUpperCase()} ${path} ${summary}`));
-    assert.deepEqual(ENDPOINTS.map(({ method, path, summary }) => `${method} ${path.split("?")[0]} ${summary}`).sort(), documented.sort());
-});
 
 consoleTest("audit_is_filtered_paged_followed_and_saved_whole", async ({ page, load, show, passesAxe }) => {
     // A row for each desktop whose user changes: more than one page of them.
