@@ -97,9 +97,10 @@ pub use model::{
     AuditAction, AuditEntry, AuditResult, BatchItem, BatchStop, ComputeType, Condition, EventType,
     FailedState, FleetCounts, FleetEvent, ImportReport, IssuedKey, KeyFilter, KeyInfo, KeyLimits,
     LineError, LineWarning, LitigationHold, NameMapping, Named, NewKey, Nullable, Paging,
-    PendingAction, Principal, ProcessItem, ProcessReport, Protocol, Received, Record,
-    RemovedTelemetry, RunningMode, Scope, Scopes, Severity, StartupRecord, State, StatsRecord,
-    StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
+    PendingAction, Principal, ProcessItem, ProcessReport, Protocol, ProviderLease, Received,
+    Record, RemovedTelemetry, RunningMode, Scope, Scopes, Severity, StartupRecord, State,
+    StatsRecord, StoreStatus, Stream, TelemetrySelection, Vocabulary, Workspace, WorkspacePatch,
+    WorkspaceView,
 };
 #[doc(hidden)]
 pub use mutation::logged::entry::logged_mutations;

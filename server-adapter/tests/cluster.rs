@@ -396,7 +396,11 @@ fn settings_of_the_fleet_are_changed_on_running_nodes() {
         let refused = message(&output.unwrap());
         assert!(refused.contains(sentence), "{refused}");
     }
-    nodes[0].wait_for("key 1 changed settings of the fleet: actions.durations.reboot=");
+    let (_, audit) = client
+        .ask("GET /operator/audit?action=ConfigureFleet", "")
+        .unwrap();
+    let row = "\"detail\":\"actions.durations.reboot=1m30s, retention_days.stats=7\",\"apiKeyName\":\"admin\"";
+    assert!(audit.contains(row), "{audit}");
     let of_the_audit = "{\"retention_days.audit\": 1}";
     for body in [
         of_the_audit,

@@ -14,7 +14,7 @@ use deskfleet::{
 use deskfleet_server::ServerOptions;
 use serde_json::Value;
 
-const SERVICE: [&str; 15] = [
+const SERVICE: [&str; 16] = [
     "livez",
     "readyz",
     "metrics",
@@ -30,6 +30,7 @@ const SERVICE: [&str; 15] = [
     "configureFleet",
     "finalizeCluster",
     "forgetNode",
+    "takeLease",
 ];
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deskfleet::{
     Action, ActionDriver, ActionQuery, ActionRequest, ActionState, Attempt, Config, Engine,
-    ErrorKind, FailedState, ManualClock, Workspace,
+    ErrorKind, FailedState, ManualClock, Timestamp, Workspace,
 };
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::files::Queue;
@@ -20,6 +20,8 @@ enum Op {
     Act(usize, Action),
     /// Of the n-th action there ever was, by a process: the attempt after the last one, plus this number.
     Dispatch(usize, usize, i64),
+    /// By a process, for this many seconds.
+    Lease(usize, u64),
     /// Of its last attempt, or of the one before.
     Note(usize, bool),
     Complete(usize),
@@ -41,6 +43,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => (desk.clone(), prop::sample::select(actions)).prop_map(|(desk, action)| Op::Act(desk, action)),
         8 => (0..16_usize, 0..2 * PROVIDERS.len(), attempt).prop_map(|(nth, by, attempt)| Op::Dispatch(nth, by, attempt)),
+        3 => (0..2 * PROVIDERS.len(), prop::sample::select(vec![0_u64, 1, 3, 10])).prop_map(|(by, seconds)| Op::Lease(by, seconds)),
         2 => (0..16_usize, any::<bool>()).prop_map(|(nth, late)| Op::Note(nth, late)),
         1 => (0..16_usize).prop_map(Op::Complete),
         1 => (0..16_usize).prop_map(Op::Fail),
@@ -70,6 +73,14 @@ struct World {
     opened: u64,
     actions: BTreeMap<u64, Known>,
     held: BTreeSet<&'static str>,
+    /// The process that has the lease of each provider, and until when.
+    leases: BTreeMap<&'static str, (String, Timestamp)>,
+}
+
+/// The name and the instance of a process.
+fn process(by: usize) -> (&'static str, Option<String>) {
+    let instance = (by >= PROVIDERS.len()).then(|| "4f".to_owned());
+    (PROVIDERS[by % PROVIDERS.len()], instance)
 }
 
 fn open(disk: &Disk, clock: &ManualClock, seed: u64) -> Engine {
@@ -101,6 +112,7 @@ impl World {
             opened: 1,
             actions: BTreeMap::new(),
             held: BTreeSet::new(),
+            leases: BTreeMap::new(),
         }
     }
 
@@ -115,9 +127,13 @@ impl World {
             Op::Act(desk, action) => self.act(DESKS[desk], action),
             Op::Dispatch(nth, by, attempt) => {
                 if let Some(id) = self.nth(nth) {
-                    let instance = (by >= PROVIDERS.len()).then(|| "4f".to_owned());
-                    self.dispatch(id, PROVIDERS[by % PROVIDERS.len()], instance, attempt);
+                    let (provider, instance) = process(by);
+                    self.dispatch(id, provider, instance, attempt);
                 }
+            }
+            Op::Lease(by, seconds) => {
+                let (provider, instance) = process(by);
+                self.lease(provider, instance.as_deref().unwrap_or("one"), seconds);
             }
             Op::Note(nth, late) => {
                 if let Some(id) = self.nth(nth) {
@@ -183,6 +199,8 @@ impl World {
             Err(kind)
         } else if self.is_forbidden(known.desk, known.action) {
             Err(ErrorKind::LitigationHold)
+        } else if self.is_leased(provider, instance.as_deref()) {
+            Err(ErrorKind::InvalidResourceState)
         } else if repeats || attempt == next {
             Ok(())
         } else {
@@ -197,6 +215,24 @@ impl World {
             let known = self.actions.get_mut(&id).unwrap();
             known.attempts = attempt;
             (known.provider, known.instance, known.note) = (Some(provider), instance, None);
+        }
+    }
+
+    /// Whether another process has the lease of the provider.
+    fn is_leased(&self, provider: &str, instance: Option<&str>) -> bool {
+        let lease = self.leases.get(provider);
+        let lease = lease.filter(|(_, until)| *until > self.engine.now());
+        lease.is_some_and(|(holder, _)| instance != Some(holder))
+    }
+
+    fn lease(&mut self, provider: &'static str, instance: &str, seconds: u64) {
+        let is_refused = self.is_leased(provider, Some(instance));
+        let taken = self.engine.take_lease(provider, instance, seconds);
+        if is_refused {
+            assert_eq!(taken.unwrap_err().kind(), ErrorKind::InvalidResourceState);
+        } else {
+            let until = taken.unwrap().until;
+            self.leases.insert(provider, (instance.to_owned(), until));
         }
     }
 
@@ -288,5 +324,28 @@ proptest! {
         }
         world.apply(&Op::Reopen);
         world.compare_audit();
+    }
+}
+
+/// A clock that was set ahead for a moment leaves no lease that lasts for years, and providers that are gone leave none at all.
+#[test]
+fn lease_from_a_time_to_come_is_none() {
+    let start: Timestamp = "2026-11-20T08:00:00Z".parse().unwrap();
+    let (disk, clock) = (Disk::new(), ManualClock::new(start));
+    let engine = open(&disk, &clock, 1);
+    clock.advance_seconds(400 * 24 * 3600);
+    engine.take_lease("aws", "one", 3600).unwrap();
+    let refused = engine.take_lease("aws", "two", 20).unwrap_err();
+    let until = refused.to_string();
+    assert!(until.contains("until 2027-12-25T09:00:00Z"), "{until}");
+    clock.set(start);
+    let lease = engine.take_lease("aws", "two", 20).unwrap();
+    assert_eq!(lease.until, start.plus_seconds(20));
+    assert!(engine.take_lease("aws", "one", 20).is_err());
+    clock.advance_seconds(20);
+    engine.take_lease("aws", "one", 20).unwrap();
+    for (provider, instance, seconds) in [("", "one", 1), ("aws", "", 1), ("aws", "one", 3601)] {
+        let refused = engine.take_lease(provider, instance, seconds).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidParameter, "{refused}");
     }
 }

@@ -16,11 +16,11 @@ fn settings_of_the_fleet_change_on_every_node_without_a_restart() {
         set("retention_days.stats", Value::Number(7)),
         set("actions.durations.reboot", Value::Text("1m30s".to_owned())),
     ];
-    one.change_fleet_settings(&changes).unwrap();
+    one.change_fleet_settings(&changes, None).unwrap();
     follow(&two);
     // The other node changes another one.
     let later = [set("limits.events", Value::Number(5000))];
-    two.change_fleet_settings(&later).unwrap();
+    two.change_fleet_settings(&later, None).unwrap();
     follow(&one);
     for engine in [&one, &two] {
         let settings = engine.fleet_settings().unwrap().unwrap();
@@ -39,7 +39,7 @@ fn settings_of_the_fleet_change_on_every_node_without_a_restart() {
     two.act(ActionRequest::reboot("ws-1")).unwrap();
     let driver = set("actions.driver", Value::Text("host".to_owned()));
     assert_eq!(one.simulated_actions().count(), 7);
-    two.change_fleet_settings(&[driver]).unwrap();
+    two.change_fleet_settings(&[driver], None).unwrap();
     follow(&one);
     for engine in [&one, &two] {
         assert_eq!(engine.simulated_actions().count(), 0);
@@ -70,7 +70,7 @@ fn fleet_that_begins_with_the_store_of_another_has_its_settings() {
     let first = begin(1);
     first.put_workspace(workspace("ws-1")).unwrap();
     let changes = std::slice::from_ref(&changed);
-    first.change_fleet_settings(changes).unwrap();
+    first.change_fleet_settings(changes, None).unwrap();
     first.close().unwrap();
     assert!(builder(2, &clock).leave_fleet(&path).unwrap());
 
@@ -120,7 +120,7 @@ fn setting_that_is_not_of_the_fleet_or_takes_another_value_changes_nothing() {
         ("", Value::Number(1), "there is no setting"),
     ] {
         let changes = [good.clone(), (name.to_owned(), value)];
-        let error = refusal(engine.change_fleet_settings(&changes));
+        let error = refusal(engine.change_fleet_settings(&changes, None));
         assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{error}");
         assert!(error.context().contains(expected), "{error}");
     }

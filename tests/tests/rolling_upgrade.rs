@@ -1,7 +1,8 @@
 //! Nodes of two versions that share a log, of which the later one knows newer rules.
 
 use deskfleet::cluster::{Log as _, MemoryLog};
-use deskfleet::{Config, Engine, EngineBuilder, ErrorKind, ManualClock};
+use deskfleet::settings::Value;
+use deskfleet::{AuditAction, Config, Engine, EngineBuilder, ErrorKind, ManualClock};
 use deskfleet_tests::cluster::node::{builder, follow, refusal, start, stopped, workspace};
 use std::time::Duration;
 
@@ -138,4 +139,41 @@ fn first_write_of_a_newer_program_is_by_the_rules_of_the_fleet() {
     other.configure_fleet().unwrap();
     assert_eq!(written(&log), [OLDER; 4]);
     follow(&older);
+}
+
+/// Leases and the audit of changed settings came with the newer rules.
+#[test]
+fn what_came_with_newer_rules_waits_for_them() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let older = program(1, &clock, &log, OLDER).open_in_memory().unwrap();
+    older.put_workspace(workspace("ws-1")).unwrap();
+    let [one, two] = [2, 3].map(|seed| {
+        let node = program(seed, &clock, &log, NEWER);
+        node.open_in_memory().unwrap()
+    });
+    let refused = refusal(one.take_lease("aws", "one", 20));
+    assert_eq!(refused.kind(), ErrorKind::NotFound, "{refused}");
+    let change = |days| [("retention_days.stats".to_owned(), Value::Number(days))];
+    one.change_fleet_settings(&change(20), None).unwrap();
+    follow(&older);
+    older.put_workspace(workspace("ws-2")).unwrap();
+    older.close().unwrap();
+
+    two.forget_node("node-1").unwrap();
+    two.catch_up().unwrap();
+    two.finalize_fleet().unwrap();
+    one.take_lease("aws", "one", 20).unwrap();
+    let refused = refusal(two.take_lease("aws", "two", 20));
+    assert_eq!(refused.kind(), ErrorKind::InvalidResourceState, "{refused}");
+    clock.advance_seconds(21);
+    two.take_lease("aws", "two", 20).unwrap();
+    two.change_fleet_settings(&change(25), None).unwrap();
+    follow(&one);
+    let rows = [&one, &two].map(|engine| engine.admin_activity(10).unwrap());
+    assert_eq!(rows[0], rows[1]);
+    let configured = rows[0].iter();
+    let configured = configured.filter(|row| row.action == AuditAction::ConfigureFleet);
+    let details: Vec<_> = configured.map(|row| row.detail.as_deref()).collect();
+    assert_eq!(details, [Some("retention_days.stats=25")]);
 }

@@ -226,7 +226,8 @@ export type AuditAction =
     | "ListKeys"
     | "StartOnCopy"
     | "RemoveTelemetry"
-    | "StopBatch";
+    | "StopBatch"
+    | "ConfigureFleet";
 
 /** One page of the audit, newest first. */
 export interface AuditPage {

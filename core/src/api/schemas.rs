@@ -132,6 +132,11 @@ impl Schemas {
         self.answers.subschema_for::<crate::model::ClusterStatus>()
     }
 
+    /// The lease of a provider, which only a server returns.
+    pub fn provider_lease(&mut self) -> Schema {
+        self.answers.subschema_for::<crate::model::ProviderLease>()
+    }
+
     /// The schemas that were referred to: an object with a member for each.
     #[must_use]
     pub fn components(mut self) -> Schema {

@@ -10,7 +10,8 @@ use std::time::Duration;
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
 use crate::log::{AppliedEntries, Chain, EntryId};
-use crate::model::ClusterStatus;
+use crate::model::{ClusterStatus, KeyInfo};
+use crate::mutation::Caller;
 use crate::settings::Value;
 use crate::timestamp::Timestamp;
 
@@ -157,13 +158,18 @@ impl Engine {
     }
 
     /// Changes settings of the fleet; the others stay. They hold on each node once it has applied that, without a restart. Of two changes that
-    /// two nodes make at the same moment the later one holds as a whole.
+    /// two nodes make at the same moment the later one holds as a whole. The audit row names the key, or `None` for the host itself.
     ///
     /// # Errors
     /// Those of a write, and [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a name that is no setting of the fleet, or a
     /// value that it does not take. Nothing is changed then.
-    pub fn change_fleet_settings(&self, changes: &[(String, Value)]) -> Result<()> {
-        self.core().change_fleet_settings(changes)
+    pub fn change_fleet_settings(
+        &self,
+        changes: &[(String, Value)],
+        key: Option<&KeyInfo>,
+    ) -> Result<()> {
+        let by = Caller::from_key(key);
+        self.core().change_fleet_settings(changes, by)
     }
 
     /// Ends an upgrade to a version with newer rules: from here on all nodes write by the newest rules that this engine knows, which an older version cannot

@@ -40,11 +40,13 @@ pub enum AuditAction {
     RemoveTelemetry,
     /// A batch of actions was stopped.
     StopBatch,
+    /// Settings of a fleet of several nodes were changed.
+    ConfigureFleet,
 }
 
 impl AuditAction {
     /// Every action, in the order of their numbers in the file.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Lifecycle(Action::Reboot),
         Self::Lifecycle(Action::RecoveryReboot),
         Self::Lifecycle(Action::Rebuild),
@@ -66,6 +68,7 @@ impl AuditAction {
         Self::StartOnCopy,
         Self::RemoveTelemetry,
         Self::StopBatch,
+        Self::ConfigureFleet,
     ];
 
     /// Whether the action hands something out and changes nothing.
@@ -125,6 +128,7 @@ impl AuditAction {
             Self::StartOnCopy => "StartOnCopy",
             Self::RemoveTelemetry => "RemoveTelemetry",
             Self::StopBatch => "StopBatch",
+            Self::ConfigureFleet => "ConfigureFleet",
         }
     }
 }

@@ -57,7 +57,7 @@ pub use processes::ProcessReport;
 pub use question::Question;
 pub(crate) use rejection::Rejection;
 pub use removal::{RemovedTelemetry, TelemetrySelection};
-pub use request::{ActionRequest, ActionState, Attempt, FailedState, NewKey};
+pub use request::{ActionRequest, ActionState, Attempt, FailedState, NewKey, ProviderLease};
 pub use row::{Cell, Column, ColumnKind, Paging, Row, Rows};
 pub(crate) use situation::Situation;
 pub use startup::StartupRecord;

@@ -158,6 +158,20 @@ impl Attempt {
     }
 }
 
+/// The right of one process of a provider to begin attempts: while it lasts, the attempts of another process of that name are refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ProviderLease {
+    /// The name of the provider, as in its attempts.
+    pub provider: String,
+    /// The process that has it, as in its attempts.
+    pub instance: String,
+    /// When it ends, unless it is extended before.
+    pub until: Timestamp,
+}
+
 /// An API key to issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -24,7 +24,7 @@ use std::fmt;
 use crate::config::Config;
 use crate::domain::keys::HOST_NAME;
 use crate::error::Result;
-use crate::model::{PRINCIPAL_ID, WriteClass};
+use crate::model::{KeyInfo, PRINCIPAL_ID, WriteClass};
 use crate::store::fleet::keys::LiveKey;
 use crate::store::meta;
 use crate::store::table::Tables;
@@ -34,7 +34,7 @@ use crate::timestamp::Timestamp;
 pub(crate) use action_batch::{StartActionBatch, StopActionBatch};
 pub(crate) use actions::{Act, CompleteAction, FailAction};
 pub(crate) use audit::{AuditAccess, AuditRefusal, refused_with};
-pub(crate) use dispatch::{DispatchAction, NoteAction};
+pub(crate) use dispatch::{DispatchAction, NoteAction, TakeLease};
 pub(crate) use holds::{PlaceHold, ReleaseHold};
 pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported, merge_record};
 pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
@@ -79,6 +79,13 @@ impl Caller {
     pub(crate) fn with_key(key: Option<&LiveKey>) -> Self {
         Self {
             key: key.map(|key| (key.info.id, key.info.name.clone())),
+        }
+    }
+
+    /// The caller with a key of the host's requests; without one the host itself.
+    pub(crate) fn from_key(key: Option<&KeyInfo>) -> Self {
+        Self {
+            key: key.map(|key| (key.id, key.name.clone())),
         }
     }
 

@@ -95,6 +95,8 @@ POST /operator/cluster/settings Change settings of the fleet
  {"retention_days.stats":30}
 POST /operator/cluster/finalize End an upgrade of all nodes
 DELETE /operator/cluster/nodes/{node} Take a node off the list
+POST /operator/leases Take the lease of a provider
+ {"provider":"aws","instance":"4fc1a90e","seconds":20}
 GET /livez Ask whether the process responds
 GET /readyz Ask whether the store can be used
 GET /metrics Read the metrics

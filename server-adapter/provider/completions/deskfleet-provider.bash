@@ -46,7 +46,7 @@ _deskfleet__provider() {
             return 0
             ;;
         deskfleet__subcmd__provider__subcmd__aws)
-            opts="-h --url --key-file --ca --apply --name --max-destructive --parallel --every --settle --listen --config --region --account --endpoint --endpoint-ca --rate --burst --scan-every --switch-running-mode --no-sync --inventory-only --help"
+            opts="-h --url --key-file --ca --apply --name --lease --max-destructive --parallel --every --settle --listen --config --region --account --endpoint --endpoint-ca --rate --burst --scan-every --switch-running-mode --no-sync --inventory-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -65,6 +65,10 @@ _deskfleet__provider() {
                     return 0
                     ;;
                 --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lease)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -128,7 +132,7 @@ _deskfleet__provider() {
             return 0
             ;;
         deskfleet__subcmd__provider__subcmd__command)
-            opts="-h --url --key-file --ca --apply --name --max-destructive --parallel --every --settle --listen --config --timeout --help"
+            opts="-h --url --key-file --ca --apply --name --lease --max-destructive --parallel --every --settle --listen --config --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -147,6 +151,10 @@ _deskfleet__provider() {
                     return 0
                     ;;
                 --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lease)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -186,7 +194,7 @@ _deskfleet__provider() {
             return 0
             ;;
         deskfleet__subcmd__provider__subcmd__webhook)
-            opts="-h --url --key-file --ca --apply --name --max-destructive --parallel --every --settle --listen --config --target --secret-file --fleet --timeout --help"
+            opts="-h --url --key-file --ca --apply --name --lease --max-destructive --parallel --every --settle --listen --config --target --secret-file --fleet --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,6 +213,10 @@ _deskfleet__provider() {
                     return 0
                     ;;
                 --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lease)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -33,6 +33,7 @@ complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aw
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l key-file -d 'File with an API key of the server, of the scope admin' -r -F
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l ca -d 'PEM file with the CAs that are trusted, in place of those of the system' -r -F
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l name -d 'Name in the outbox and the audit; by default that of the subcommand, with the region and the account of aws' -r
+complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l lease -d 'How long another process of this name waits for this one, where it is gone without a word' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l max-destructive -d 'Most actions that destroy (Rebuild, Restore, Terminate) begun in an hour' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l parallel -d 'Calls at once' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l every -d 'Time between two looks at the outbox' -r
@@ -55,6 +56,7 @@ complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand co
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l key-file -d 'File with an API key of the server, of the scope admin' -r -F
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l ca -d 'PEM file with the CAs that are trusted, in place of those of the system' -r -F
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l name -d 'Name in the outbox and the audit; by default that of the subcommand, with the region and the account of aws' -r
+complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l lease -d 'How long another process of this name waits for this one, where it is gone without a word' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l max-destructive -d 'Most actions that destroy (Rebuild, Restore, Terminate) begun in an hour' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l parallel -d 'Calls at once' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l every -d 'Time between two looks at the outbox' -r
@@ -68,6 +70,7 @@ complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand we
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l key-file -d 'File with an API key of the server, of the scope admin' -r -F
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l ca -d 'PEM file with the CAs that are trusted, in place of those of the system' -r -F
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l name -d 'Name in the outbox and the audit; by default that of the subcommand, with the region and the account of aws' -r
+complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l lease -d 'How long another process of this name waits for this one, where it is gone without a word' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l max-destructive -d 'Most actions that destroy (Rebuild, Restore, Terminate) begun in an hour' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l parallel -d 'Calls at once' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand webhook" -l every -d 'Time between two looks at the outbox' -r

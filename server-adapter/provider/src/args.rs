@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use deskfleet::limits::TEXT_MAX;
+use deskfleet::limits::{LEASE_SECONDS_MAX, TEXT_MAX};
 use http::Uri;
 
 /// Makes the actions happen that a deskfleet server has accepted
@@ -145,6 +145,11 @@ pub(super) struct Common {
     /// Two providers of one server have different names. An action belongs to the provider that began it.
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(super) name: Option<String>,
+    /// How long another process of this name waits for this one, where it is gone without a word
+    ///
+    /// Of the processes of one name one has the lease and carries the actions out. The others stand by.
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = lease)]
+    pub(super) lease: Duration,
     /// Most actions that destroy (Rebuild, Restore, Terminate) begun in an hour
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     pub(super) max_destructive: u32,
@@ -199,6 +204,13 @@ fn time(text: &str) -> Result<Duration, String> {
     let time = time.filter(|millis| (1..=86_400_000).contains(millis));
     time.map(Duration::from_millis)
         .ok_or_else(|| "write a time from 1ms to 24h, such as 30s".to_owned())
+}
+
+/// A time in which a process is not missed.
+fn lease(text: &str) -> Result<Duration, String> {
+    let lease = time(text).ok();
+    let lease = lease.filter(|time| (1..=LEASE_SECONDS_MAX).contains(&time.as_secs()));
+    lease.ok_or_else(|| "write a time from 1s to 1h, such as 20s".to_owned())
 }
 
 /// Calls a second.

@@ -141,6 +141,27 @@ impl fmt::Display for Refusal {
     }
 }
 
+impl Refusal {
+    /// Whether the server has no such thing.
+    pub(super) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Problem { status: 404, .. })
+    }
+
+    /// Whether something is in another state than the request needs.
+    pub(super) fn is_of_state(&self) -> bool {
+        matches!(self, Self::Problem { code, .. } if code == "InvalidResourceState")
+    }
+
+    /// For a person, where a first request was refused.
+    pub(super) fn about_the_key(&self) -> String {
+        let why = match self {
+            Self::Unreachable(why) => why.clone(),
+            Self::Problem { code, message, .. } => format!("{code}: {message}"),
+        };
+        format!("{why}; the key is that of --key-file, and needs the scope admin")
+    }
+}
+
 impl Fleet {
     /// Connects to nothing yet.
     ///
@@ -209,6 +230,13 @@ impl Fleet {
         let instance = &self.instance;
         let body = json!({"provider": provider, "attempt": attempt, "instance": instance});
         self.post(&format!("/operator/actions/{id}/dispatch"), &body, trace)
+    }
+
+    /// Takes the lease of `provider` for this process, or extends it; no time ends it.
+    pub(super) fn take_lease(&self, provider: &str, time: Duration) -> Result<(), Refusal> {
+        let (instance, seconds) = (&self.instance, time.as_secs());
+        let body = json!({"provider": provider, "instance": instance, "seconds": seconds});
+        self.post("/operator/leases", &body, &Trace::new())
     }
 
     /// Notes the request id of the attempt.

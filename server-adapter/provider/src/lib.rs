@@ -11,6 +11,7 @@ mod command;
 mod driving;
 mod fleet;
 mod kind;
+mod lease;
 mod listening;
 mod log_line;
 mod memory;
@@ -42,6 +43,7 @@ use self::cap::Cap;
 use self::driving::{Driving, Pace};
 use self::fleet::{Fleet, Pending, Refusal};
 use self::kind::Kind;
+use self::lease::Wanted;
 use self::status::Status;
 use self::sync::Sync;
 use self::webhook::Webhook;
@@ -216,11 +218,7 @@ fn until_found<T>(
     loop {
         match ask() {
             Ok(answer) => return Ok(Some(answer)),
-            Err(Refusal::Problem { message, code, .. }) => {
-                return Err(format!(
-                    "{code}: {message}; the key is that of --key-file, and needs the scope admin"
-                ));
-            }
+            Err(refusal @ Refusal::Problem { .. }) => return Err(refusal.about_the_key()),
             Err(refusal) => status.fleet_lost(&refusal),
         }
         failures += 1;
@@ -284,8 +282,38 @@ fn drive(
     synced: Option<(Arc<Amazon>, Duration)>,
 ) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
-    let (status, stop) = (Arc::default(), Arc::default());
+    let (status, stop) = (Arc::<Status>::default(), Arc::<AtomicBool>::default());
     listening::start(common.listen, &status, &stop).map_err(failed)?;
+    let wanted = Wanted {
+        fleet: fleet.clone(),
+        name: name.clone(),
+        time: common.lease,
+    };
+    if wanted.wait(&status, &stop)?.is_none() {
+        return Ok(());
+    }
+    let lease = wanted.keep(&stop).map_err(failed)?;
+    let driven = drive_with_lease(common, fleet, kind, name, synced, (&status, &stop));
+    if lease.give_back() {
+        return Err(
+            "another process of this name took the lease, as this one did not extend it in time: what was begun goes on there. Started again, this \
+             one stands by"
+                .to_owned(),
+        );
+    }
+    driven
+}
+
+/// Drives until `stop`. What was begun before is counted once this process has the lease: until then another one begins more.
+fn drive_with_lease(
+    common: &Common,
+    fleet: &Fleet,
+    kind: Arc<dyn Kind>,
+    name: String,
+    synced: Option<(Arc<Amazon>, Duration)>,
+    (status, stop): (&Arc<Status>, &Arc<AtomicBool>),
+) -> Result<(), String> {
+    let failed = |error: io::Error| error.to_string();
     let hour = Timestamp::from(SystemTime::now()).plus_seconds(-3600);
     let all = Action::ALL.iter().copied();
     let destructive = all.filter(|action| step::is_destructive(*action));
@@ -296,7 +324,7 @@ fn drive(
             fleet.simulated()?,
         ))
     };
-    let Some((mut begun, pending, simulated)) = until_found(&status, &stop, asked)? else {
+    let Some((mut begun, pending, simulated)) = until_found(status, stop, asked)? else {
         return Ok(());
     };
     check_simulated(&simulated)?;
@@ -332,8 +360,8 @@ fn drive(
     }
     let threads = usize::from(common.parallel);
     if let Some((amazon, every)) = synced {
-        let sync = Sync::new(fleet.clone(), amazon, Arc::clone(&status), every);
-        let stop = Arc::clone(&stop);
+        let sync = Sync::new(fleet.clone(), amazon, Arc::clone(status), every);
+        let stop = Arc::clone(stop);
         let thread = Builder::new().name("deskfleet-sync".into());
         thread.spawn(move || sync.run(&stop)).map_err(failed)?;
     }
@@ -343,9 +371,9 @@ fn drive(
         name,
         pace,
         (cap, threads),
-        Arc::clone(&status),
+        Arc::clone(status),
     );
-    driving.map_err(failed)?.run(&stop);
+    driving.map_err(failed)?.run(stop);
     if !stop.load(Ordering::Relaxed) {
         return Err("the loop ended".to_owned());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use deskfleet::locks::lock;
 use deskfleet_server::LogQueue;
@@ -26,6 +26,8 @@ pub(super) struct Status {
     cloud: Mutex<BTreeMap<Asker, Trouble>>,
     /// Why the server cannot be asked, if it cannot.
     lost: Mutex<Option<String>>,
+    /// Whether another process has the lease.
+    is_standby: AtomicBool,
 }
 
 /// Who asks the cloud: what one finds wrong another's answer does not put right.
@@ -133,9 +135,17 @@ impl Status {
         *lock(&self.lost) = None;
     }
 
+    /// Sets whether another process has the lease; returns whether that was known.
+    pub(super) fn set_standby(&self, is_standby: bool) -> bool {
+        self.is_standby.swap(is_standby, Ordering::Relaxed)
+    }
+
     /// What is wrong, for people; empty where nothing is.
     pub(super) fn wrong(&self) -> String {
         let mut text = String::new();
+        if self.is_standby.load(Ordering::Relaxed) {
+            text.push_str("standing by: another process of this name has the lease\n");
+        }
         if let Some(why) = &*lock(&self.lost) {
             text.push_str(why);
             text.push('\n');
@@ -170,6 +180,11 @@ impl Status {
             (!cloud.is_empty(), cloud.values().any(denied))
         };
         let figures = [
+            (
+                "deskfleet_provider_standby",
+                "1 while nothing is begun, as another process of this name has the lease.",
+                u64::from(self.is_standby.load(Ordering::Relaxed)),
+            ),
             (
                 "deskfleet_provider_pending_actions",
                 "Actions in the outbox that no clock ends, at the last look.",

@@ -53,6 +53,8 @@ pub(crate) enum Service {
     FinalizeCluster,
     /// Takes a node off the list.
     ForgetNode,
+    /// Takes the lease of a provider.
+    TakeLease,
     /// Signs in to the console.
     #[cfg(feature = "console")]
     Session,
@@ -126,6 +128,7 @@ pub(crate) static OWN_ROUTES: &[OwnRoute] = &[
     service(Service::ConfigureFleet, "configureFleet", routes::Method::Post, "/operator/cluster/settings"),
     service(Service::FinalizeCluster, "finalizeCluster", routes::Method::Post, "/operator/cluster/finalize"),
     service(Service::ForgetNode, "forgetNode", routes::Method::Delete, "/operator/cluster/nodes/{node}"),
+    service(Service::TakeLease, "takeLease", routes::Method::Post, "/operator/leases"),
     #[cfg(feature = "console")]
     service(Service::Session, "consoleSession", routes::Method::Post, "/console/session"),
 ];

@@ -26,7 +26,6 @@ mod node {
 
     use super::NO_LOG;
     use crate::cluster::FleetStatus;
-    use crate::log::LogQueue;
     use crate::request::refusal::{self, Refused};
     use crate::state::ServerState;
 
@@ -105,7 +104,7 @@ mod node {
     pub(crate) async fn configure(
         shared: &ServerState,
         body: &[u8],
-        caller: Option<&KeyInfo>,
+        caller: Option<KeyInfo>,
     ) -> Result<Result<(), EngineError>, Refused> {
         if shared.engine.node_name().is_none() {
             return Err(NO_LOG);
@@ -120,19 +119,10 @@ mod node {
         }
         let changes = changes.into_iter();
         let changes: Vec<_> = changes.map(|(name, json)| (name, value(json))).collect();
-        let shown = changes
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"));
-        let shown = shown.collect::<Vec<_>>().join(" ");
         let engine = shared.engine.clone();
-        let changed = spawn_blocking(move || engine.change_fleet_settings(&changes)).await;
-        let changed = changed.map_err(|_| refusal::ENDED)?;
-        if changed.is_ok() {
-            let by = caller.map_or(0, |caller| caller.id);
-            let line = format!("deskfleet: key {by} changed settings of the fleet: {shown}");
-            LogQueue::stderr().line(&line);
-        }
-        Ok(changed)
+        let changed =
+            spawn_blocking(move || engine.change_fleet_settings(&changes, caller.as_ref()));
+        changed.await.map_err(|_| refusal::ENDED)
     }
 
     /// Ends an upgrade.
@@ -209,7 +199,7 @@ pub(crate) fn settings(_: &ServerState) -> Result<impl Serialize + use<>, Refuse
 pub(crate) async fn configure(
     _: &ServerState,
     _: &[u8],
-    _: Option<&KeyInfo>,
+    _: Option<KeyInfo>,
 ) -> Result<Result<(), EngineError>, Refused> {
     Err(NO_LOG)
 }

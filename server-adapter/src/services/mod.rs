@@ -2,6 +2,7 @@
 
 pub(crate) mod backup_requests;
 pub(crate) mod cluster_requests;
+mod lease_requests;
 
 use std::sync::Arc;
 
@@ -50,7 +51,8 @@ impl Service {
             | Self::FleetSettings
             | Self::ConfigureFleet
             | Self::FinalizeCluster
-            | Self::ForgetNode => true,
+            | Self::ForgetNode
+            | Self::TakeLease => true,
         }
     }
 
@@ -59,12 +61,14 @@ impl Service {
         match self {
             Self::BackUp => Some(AuditAction::BackUp),
             Self::DownloadBackup => Some(AuditAction::DownloadBackup),
+            // The engine writes that of changed settings.
             Self::ListBackups
             | Self::Cluster
             | Self::FleetSettings
             | Self::ConfigureFleet
             | Self::FinalizeCluster
-            | Self::ForgetNode => None,
+            | Self::ForgetNode
+            | Self::TakeLease => None,
             #[cfg(feature = "console")]
             Self::Session => None,
         }
@@ -141,6 +145,10 @@ async fn serve(
             return Err(Refusal::Engine(refused));
         }
     }
+    let of_engine = |error| {
+        let traceparent = context.asked.traceparent.as_ref();
+        Refusal::Engine(shared.engine.error_response(error, traceparent))
+    };
     let response = match service {
         Service::ListBackups => json(StatusCode::OK, &backup_requests::list(options).await?),
         Service::BackUp => {
@@ -159,11 +167,8 @@ async fn serve(
         Service::Cluster => json(StatusCode::OK, &cluster_requests::status(shared).await?),
         Service::FleetSettings => json(StatusCode::OK, &cluster_requests::settings(shared)?),
         Service::ConfigureFleet => {
-            let changed = cluster_requests::configure(shared, body, key.as_ref()).await?;
-            changed.map_err(|error| {
-                let traceparent = context.asked.traceparent.as_ref();
-                Refusal::Engine(shared.engine.error_response(error, traceparent))
-            })?;
+            let changed = cluster_requests::configure(shared, body, key.clone()).await?;
+            changed.map_err(of_engine)?;
             json(StatusCode::OK, &cluster_requests::settings(shared)?)
         }
         Service::FinalizeCluster => {
@@ -174,6 +179,10 @@ async fn serve(
             let node = row.segment(head.uri.path()).unwrap_or_default();
             cluster_requests::forget(shared, node.to_owned()).await?;
             nothing()
+        }
+        Service::TakeLease => {
+            let taken = lease_requests::take(shared, body).await?;
+            json(StatusCode::OK, &taken.map_err(of_engine)?)
         }
         #[cfg(feature = "console")]
         Service::Session => {

@@ -167,7 +167,7 @@ fn wrong() -> Case {
         (
             "action",
             "Host",
-            "The value 'Host' is not valid. Send one of RebootWorkSpace, RecoveryRebootWorkSpace, RebuildWorkSpace, RestoreWorkSpace, TerminateWorkSpace, StartWorkSpace, ChangeComputeType, RemoveWorkSpaceDbEntry, PlaceLitigationHold, ReleaseLitigationHold, IssueKey, RevokeKey, ImportWorkSpaces, UpdateWorkSpace, BackUp, DownloadBackup, QueryExport, ListKeys, StartOnCopy, RemoveTelemetry, StopBatch.",
+            "The value 'Host' is not valid. Send one of RebootWorkSpace, RecoveryRebootWorkSpace, RebuildWorkSpace, RestoreWorkSpace, TerminateWorkSpace, StartWorkSpace, ChangeComputeType, RemoveWorkSpaceDbEntry, PlaceLitigationHold, ReleaseLitigationHold, IssueKey, RevokeKey, ImportWorkSpaces, UpdateWorkSpace, BackUp, DownloadBackup, QueryExport, ListKeys, StartOnCopy, RemoveTelemetry, StopBatch, ConfigureFleet.",
         ),
         (
             "result",

@@ -47,6 +47,7 @@ pub fn document() -> String {
     let mut schemas = Schemas::default();
     schemas.problems();
     schemas.cluster_status();
+    schemas.provider_lease();
     let bodies: Vec<_> = ROUTES
         .iter()
         .map(|route| (schemas.body(route.body), schemas.answer(route.answer)))

@@ -1,6 +1,7 @@
 //! The operations of the server's own, which have no row in the route table.
 
 use deskfleet::Code;
+use deskfleet::limits::{LEASE_SECONDS_MAX, TEXT_MAX};
 use serde_json::{Value, json};
 
 use super::layout::Json;
@@ -29,7 +30,7 @@ pub(super) fn operations(problems: &mut Problems) -> Vec<(&'static str, &'static
 }
 
 /// The schemas of their bodies.
-pub(super) fn schemas() -> [(&'static str, Value); 4] {
+pub(super) fn schemas() -> [(&'static str, Value); 5] {
     let object = |description: &str, properties: Value| {
         let names = properties.as_object().expect("an object").keys();
         json!({
@@ -70,7 +71,13 @@ pub(super) fn schemas() -> [(&'static str, Value); 4] {
         "description": "Settings by their names.",
         "additionalProperties": {"type": ["string", "integer"], "description": "A number, or text such as `1h30m`."},
     });
+    let lease = json!({
+        "provider": {"type": "string", "minLength": 1, "maxLength": TEXT_MAX, "description": "The name of the provider, as in its attempts."},
+        "instance": {"type": "string", "minLength": 1, "maxLength": TEXT_MAX, "description": "The process, as in its attempts: a text that it chooses at random."},
+        "seconds": {"type": "integer", "minimum": 0, "maximum": LEASE_SECONDS_MAX, "description": "How long the lease lasts from now on; 0 ends it."},
+    });
     [
+        ("LeaseRequest", object("The lease to take.", lease)),
         ("FleetSettings", settings),
         ("SignIn", sign_in),
         ("Backup", object("A complete copy of the store.", backup)),

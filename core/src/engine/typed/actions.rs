@@ -5,14 +5,15 @@ use crate::engine::typed::all_pages;
 use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
+use crate::limits::LEASE_SECONDS_MAX;
 use crate::model::{
     ActionBatch, ActionBatchRequest, ActionRequest, Attempt, AuditAction, AuditEntry, FailedState,
-    KeyInfo, PendingAction,
+    KeyInfo, PendingAction, ProviderLease,
 };
 use crate::mutation::{
     Act, AuditAccess, Caller, CompleteAction, DispatchAction, FailAction, NoteAction,
-    StartActionBatch, StopActionBatch,
+    StartActionBatch, StopActionBatch, TakeLease,
 };
 use crate::view::actions::{self, ActionPage, ActionQuery, Actions, Unattended};
 use crate::view::audit::{AuditPage, AuditQuery, AuditRows};
@@ -131,6 +132,38 @@ impl Engine {
         self.core().run(DispatchAction { id, attempt })
     }
 
+    /// Takes the lease of a provider for a process of it, or extends the one that this process has; zero seconds end it. While it lasts, attempts of
+    /// other processes of that provider are refused, so a process that waits for the lease can take over from one that is gone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidResourceState`] while another process has it; [`ErrorKind::InvalidParameter`] on a name that is empty or longer than 256
+    /// code points, and on more than [`LEASE_SECONDS_MAX`](crate::limits::LEASE_SECONDS_MAX) seconds; [`ErrorKind::NotFound`] on a node of a fleet
+    /// that writes by rules of before leases.
+    pub fn take_lease(
+        &self,
+        provider: &str,
+        instance: &str,
+        seconds: u64,
+    ) -> Result<ProviderLease> {
+        validation::short_text("provider", provider)?;
+        validation::short_text("instance", instance)?;
+        if seconds > LEASE_SECONDS_MAX {
+            let message = format!("seconds is at most {LEASE_SECONDS_MAX}");
+            return Err(EngineError::invalid("seconds", message));
+        }
+        let (provider, instance) = (provider.to_owned(), instance.to_owned());
+        let until = self.core().take_lease(TakeLease {
+            provider: provider.clone(),
+            instance: instance.clone(),
+            seconds,
+        })?;
+        Ok(ProviderLease {
+            provider,
+            instance,
+            until,
+        })
+    }
+
     /// Records what the provider's support will ask for, such as the id of a request. At the end it is in the audit row of the
     /// action. `attempt` must be the number of the last attempt, so that a late note is not taken for one of a later attempt.
     ///
@@ -189,9 +222,7 @@ impl Engine {
             action,
             detail: detail.map(str::to_owned),
             refused: refused.map(|code| code.as_str().into()),
-            by: Caller {
-                key: key.map(|key| (key.id, key.name.clone())),
-            },
+            by: Caller::from_key(key),
         })
     }
 

@@ -2,12 +2,16 @@
 
 use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::TEXT_MAX;
 use crate::locks::lock;
 use crate::log::{Appended, EntryId};
-use crate::model::{Condition, Severity};
-use crate::mutation::configure::{Configure, change, shared_settings, shared_values, take_over};
-use crate::mutation::logged::entry::EntryWriter;
+use crate::model::{AuditAction, Condition, Severity};
+use crate::mutation::configure::{
+    Configure, change, line, shared_settings, shared_values, take_over,
+};
+use crate::mutation::logged::entry::{EntryWriter, LEASE_RULES};
 use crate::mutation::logged::{Logged as _, Tag};
+use crate::mutation::{AuditAccess, Caller, TakeLease};
 use crate::settings::Value;
 use crate::store::cluster as stored;
 use crate::store::codec::Encoder;
@@ -17,19 +21,24 @@ use super::super::EngineCore;
 use super::Cluster;
 
 impl Cluster {
-    /// Appends settings for all nodes; `founds` says, for the first entry, whether the fleet begins with nothing.
+    /// Appends settings for all nodes, by these rules, and the audit row of who changed them.
     pub(super) fn append_configuration(
         &self,
         id: EntryId,
-        settings: String,
-        founds: Option<bool>,
+        configure: &Configure,
+        audited: Option<&AuditAccess>,
         rules: u16,
     ) -> Result<Appended> {
-        let configure = Configure { settings, founds };
+        let mut entry = EntryWriter::new(rules);
         let mut bytes = Encoder::default();
         configure.encode(&mut bytes);
-        let mut entry = EntryWriter::new(rules);
-        entry.push(Tag::Configure, bytes.bytes());
+        entry.append(Tag::Configure, bytes.bytes());
+        // A node of a version before these rules cannot read the row.
+        if let Some(row) = audited.filter(|_| rules >= LEASE_RULES) {
+            let mut bytes = Encoder::default();
+            row.encode(&mut bytes);
+            entry.append(Tag::AuditAccess, bytes.bytes());
+        }
         self.append(id, &entry.finish())
     }
 }
@@ -73,7 +82,10 @@ impl EngineCore {
         cluster.check_running()?;
         self.verify(cluster)?;
         self.apply_first(cluster)?;
-        self.configure(cluster, cluster.own_settings.clone(), cluster.fleet_rules())
+        let settings = cluster.own_settings.clone();
+        let names = self.foreign_settings()?.into_iter().map(|(own, _)| own);
+        let row = configured_by(Caller::HOST, names.collect());
+        self.configure(cluster, settings, Some(&row), cluster.fleet_rules())
     }
 
     /// Raises the rules by which the fleet writes to the newest that this program knows: the settings are appended again, by those.
@@ -95,7 +107,7 @@ impl EngineCore {
             return Err(EngineError::new(ErrorKind::InvalidResourceState, message));
         }
         let settings = cluster.shared(shared_settings);
-        self.configure(cluster, settings, rules)
+        self.configure(cluster, settings, None, rules)
     }
 
     /// The settings of the fleet, or of that which the store left; `None` without one, or before the first entry.
@@ -105,7 +117,11 @@ impl EngineCore {
     }
 
     /// Changes settings of the fleet.
-    pub(crate) fn change_fleet_settings(&self, changes: &[(String, Value)]) -> Result<()> {
+    pub(crate) fn change_fleet_settings(
+        &self,
+        changes: &[(String, Value)],
+        by: Caller,
+    ) -> Result<()> {
         let Some(cluster) = self.cluster() else {
             return Ok(());
         };
@@ -118,13 +134,52 @@ impl EngineCore {
             change(&mut config, name, value)?;
         }
         let settings = shared_settings(&config);
-        self.configure(cluster, settings, cluster.fleet_rules())
+        let lines = changes.iter().map(|(name, value)| line(name, value));
+        let row = configured_by(by, lines.collect());
+        self.configure(cluster, settings, Some(&row), cluster.fleet_rules())
     }
 
-    fn configure(&self, cluster: &Cluster, settings: String, rules: u16) -> Result<()> {
+    fn configure(
+        &self,
+        cluster: &Cluster,
+        settings: String,
+        audited: Option<&AuditAccess>,
+        rules: u16,
+    ) -> Result<()> {
         let id = self.new_entry_id()?;
-        let appended = cluster.append_configuration(id, settings, None, rules)?;
+        let configure = Configure {
+            settings,
+            founds: None,
+        };
+        let appended = cluster.append_configuration(id, &configure, audited, rules)?;
         self.apply_through(cluster, appended.position)
+    }
+
+    /// Takes or extends the lease of a provider, or ends it.
+    pub(crate) fn take_lease(&self, lease: TakeLease) -> Result<Timestamp> {
+        if let Some(cluster) = self.cluster() {
+            self.catch_up()?;
+            self.apply_first(cluster)?;
+            if cluster.fleet_rules() < LEASE_RULES {
+                let message = "A fleet knows leases once all its nodes are upgraded and `deskfleet cluster finalize` was run.";
+                return Err(EngineError::new(ErrorKind::NotFound, message));
+            }
+        }
+        self.run(lease)
+    }
+}
+
+/// The audit row of settings that were changed: their lines, or how many they are where those are longer than a row keeps.
+fn configured_by(by: Caller, lines: Vec<String>) -> AuditAccess {
+    let mut text = lines.join(", ");
+    if text.chars().count() > TEXT_MAX {
+        text = format!("{} settings", lines.len());
+    }
+    AuditAccess {
+        action: AuditAction::ConfigureFleet,
+        detail: (!text.is_empty()).then_some(text),
+        refused: None,
+        by,
     }
 }
 

@@ -24,8 +24,11 @@ impl EngineCore {
             // The entry is appended again with the same id, so nothing is in doubt.
             // A store that left a fleet begins another one with the settings of that: by others what it has may be too old.
             let kept = stored::fleet_configuration(&self.store.snapshot()?)?;
-            let settings = kept.unwrap_or_else(|| cluster.own_settings.clone());
-            let begun = cluster.append_configuration(own, settings, Some(fresh), cluster.rules);
+            let first = Configure {
+                settings: kept.unwrap_or_else(|| cluster.own_settings.clone()),
+                founds: Some(fresh),
+            };
+            let begun = cluster.append_configuration(own, &first, None, cluster.rules);
             begun.map_err(|error| {
                 let message = "the first entry of the log could not be appended yet";
                 EngineError::caused(ErrorKind::StorageUnavailable, message, error)

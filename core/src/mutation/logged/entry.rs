@@ -10,7 +10,10 @@ const VERSION: u8 = 1;
 
 /// The newest rules by which this version applies mutations: what the tables hold after a log depends on them. An entry says by which it is
 /// applied; one of newer rules is not.
-pub(crate) const RULES: u16 = 4;
+pub(crate) const RULES: u16 = 5;
+
+/// The first rules with leases of providers, and with the audit of changed settings.
+pub(crate) const LEASE_RULES: u16 = 5;
 
 /// The rules of a node whose file does not store any: it is of a version before they were stored.
 pub(crate) const FIRST_RULES: u16 = 4;

@@ -16,7 +16,7 @@ use super::{
     Act, AuditAccess, AuditRefusal, CompleteAction, Context, DispatchAction, FailAction,
     ImportWorkspaces, IssueKey, Maintenance, Mutation, NoteAction, Outcome, PlaceHold,
     PutWorkspace, PutWorkspaces, ReleaseHold, RemoveTelemetry, RemoveWorkspace, RevokeKey,
-    StartActionBatch, StopActionBatch, Telemetry, TouchKeys,
+    StartActionBatch, StopActionBatch, TakeLease, Telemetry, TouchKeys,
 };
 use fields::{LogField, fields};
 
@@ -155,6 +155,7 @@ log! {
     25 AuditAccess { action, detail, refused, by },
     26 StartActionBatch { request, by },
     27 StopActionBatch { id, by },
+    29 TakeLease { provider, instance, seconds },
     enum Maintenance {
         16 Settle(ids),
         17 Sweep(time),

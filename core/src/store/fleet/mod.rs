@@ -7,6 +7,7 @@ pub(crate) mod held;
 pub(crate) mod held_names;
 pub(crate) mod holds;
 pub(crate) mod keys;
+pub(crate) mod leases;
 pub(crate) mod noted;
 pub(crate) mod pending;
 pub(crate) mod repeats;

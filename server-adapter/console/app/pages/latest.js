@@ -20,7 +20,7 @@ const ROWS = 200;
 const ROWS_MAX = 3000;
 const SHOWN = 8;
 /** What nobody did to a desktop: keys, what was read, what a batch says itself, and states that the inventory heard of. */
-const OTHERS = /Key|Export|Backup|BackUp|StopBatch|UpdateWorkSpace/;
+const OTHERS = /Key|Export|Backup|BackUp|StopBatch|UpdateWorkSpace|ConfigureFleet/;
 
 /** @param {Batch} batch */
 const sizeOf = ({ waiting, running, succeeded, failed }) => waiting + running + succeeded + failed;

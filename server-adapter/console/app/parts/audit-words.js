@@ -15,7 +15,7 @@ export const RESULTS = {
 };
 
 /** What the audit holds besides the actions on desktops. */
-const OTHERS = ["PlaceLitigationHold", "ReleaseLitigationHold", "IssueKey", "RevokeKey", "ImportWorkSpaces", "UpdateWorkSpace", "BackUp", "DownloadBackup", "QueryExport", "ListKeys", "StartOnCopy", "RemoveTelemetry", "StopBatch"];
+const OTHERS = ["PlaceLitigationHold", "ReleaseLitigationHold", "IssueKey", "RevokeKey", "ImportWorkSpaces", "UpdateWorkSpace", "BackUp", "DownloadBackup", "QueryExport", "ListKeys", "StartOnCopy", "RemoveTelemetry", "StopBatch", "ConfigureFleet"];
 export const AUDITED = [...ACTIONS.map(({ name }) => name), ...OTHERS];
 
 /** An action as people say it: `RecoveryRebootWorkSpace` is `Recovery reboot`. @param {string} action */

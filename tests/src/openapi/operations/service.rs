@@ -44,7 +44,7 @@ pub(in crate::openapi) enum Done {
     Empty,
 }
 
-pub(in crate::openapi) const SERVICES: [Service; 9] = [
+pub(in crate::openapi) const SERVICES: [Service; 10] = [
     Service {
         id: "listBackups",
         path: "/operator/backups",
@@ -139,8 +139,8 @@ pub(in crate::openapi) const SERVICES: [Service; 9] = [
             Done::Json(
                 "ClusterStatus",
                 r#"{"node":"node-1","fleet":"5b0e6a6a4f0c1d3f8f6f6c2c9f5f0a11","position":4412,"positionAt":"2026-11-20T09:14:03.21Z",
-                    "log":{"first":1,"last":4412},"problem":null,"haltCode":null,"rules":4,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
-                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":4,"version":"0.1.0","halted":null,
+                    "log":{"first":1,"last":4412},"problem":null,"haltCode":null,"rules":5,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
+                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":5,"version":"0.1.0","halted":null,
                     "haltCode":null,"unready":[]}],"problems":[]}"#,
             ),
         ),
@@ -251,6 +251,40 @@ pub(in crate::openapi) const SERVICES: [Service; 9] = [
             Code::NotFound,
             Code::UriTooLong,
             Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "takeLease",
+        path: "/operator/leases",
+        method: "post",
+        summary: "Take the lease of a provider",
+        description: "Takes the lease of a provider for one process of it, or extends the one that this process has; `seconds` is at most 3600, and 0 ends \
+            it. While it lasts, attempts of other processes of that provider are refused: a second process waits for the lease, and takes over where the \
+            first is gone. 409 with InvalidResourceState while another process has it. 404 where nodes of a fleet do not know leases before \
+            `deskfleet cluster finalize`.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: Some((
+            "LeaseRequest",
+            r#"{"provider":"aws","instance":"4fc1a90e","seconds":20}"#,
+        )),
+        parameter: None,
+        response: (
+            "200",
+            "The lease.",
+            Done::Json(
+                "ProviderLease",
+                r#"{"provider":"aws","instance":"4fc1a90e","until":"2026-11-20T09:14:23.21Z"}"#,
+            ),
+        ),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InvalidBody,
+            Code::InsufficientScope,
+            Code::NotFound,
+            Code::InvalidResourceState,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+            Code::LowDisk,
         ],
     },
     Service {

@@ -41,6 +41,7 @@ const ENTRY: &[&str] = &[
     "1a1d04020477732d310477732d320001016101ac02010201ac02046465736b",
     "1b090301ac02046465736b",
     "1c02ac02",
+    "1d080361777302346614",
 ];
 
 fn desk() -> Caller {
@@ -117,6 +118,11 @@ fn mutations() -> Vec<Sample> {
     all.push(removal());
     all.push(access());
     all.extend(batches());
+    all.push(Sample::new(TakeLease {
+        provider: "aws".into(),
+        instance: "4f".into(),
+        seconds: 20,
+    }));
     all
 }
 
