@@ -323,6 +323,9 @@ fn position_of_another_log_is_not_waited_for() {
         (format!("{LOG}: {}\r\n", fleet.to_uppercase()), 503),
         (format!("{LOG}: {foreign}\r\n"), 200),
     ] {
+        // What no log can have is refused whichever is named.
+        let unreadable = one.ask("GET", LIST, &format!("{POSITION}: -1\r\n{log}"));
+        assert_eq!(unreadable.status, 400, "{log} {unreadable:?}");
         let answer = one.ask("GET", LIST, &format!("{far}{log}"));
         assert_eq!(answer.status, status, "{log} {answer:?}");
         assert_eq!(answer.header(LOG), Some(&*fleet));

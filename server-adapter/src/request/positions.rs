@@ -39,15 +39,14 @@ const NOT_REACHED: Refused = (
 );
 
 /// The position of this node's log that a request names; `None` for one of another log, as that may never be reached here, and for a server
-/// without a log.
-pub(crate) fn named<'r>(
-    shared: &ServerState,
-    headers: &'r HeaderMap,
-) -> Result<Option<&'r HeaderValue>, Refused> {
+/// without a log. One that is no number is refused whichever log is named.
+pub(crate) fn named(shared: &ServerState, headers: &HeaderMap) -> Result<Option<u64>, Refused> {
     if shared.engine.position().is_none() {
         return Ok(None);
     }
     let position = headers.get(POSITION);
+    let position = position.map(|value| position_in(value).ok_or(NO_NUMBER));
+    let position = position.transpose()?;
     let Some(named) = headers.get(LOG) else {
         return Ok(position);
     };
@@ -89,10 +88,9 @@ pub(crate) fn shows_the_fleet<B>(
 pub(crate) async fn reached(
     shared: &ServerState,
     source: &Arc<Source>,
-    value: &HeaderValue,
+    position: u64,
 ) -> Result<(), Refused> {
     let applied = shared.engine.position().unwrap_or_default();
-    let position = position(value).ok_or(NO_NUMBER)?;
     if applied >= position {
         return Ok(());
     }
@@ -108,7 +106,7 @@ pub(crate) async fn reached(
 }
 
 /// The digits of a number.
-fn position(value: &HeaderValue) -> Option<u64> {
+fn position_in(value: &HeaderValue) -> Option<u64> {
     let text = value.to_str().ok()?;
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| text.parse().ok()).flatten()
