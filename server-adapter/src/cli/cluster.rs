@@ -40,7 +40,7 @@ fn builder() -> deskfleet::EngineBuilder {
 
 /// `cluster leave`: a store of its own.
 fn leave(file: &Path) -> Result<(), Failure> {
-    store::must_exist(file)?;
+    store::must_exist(file, "name the file of a node")?;
     let left = builder().leave_fleet(file).map_err(|error| {
         store::explain(error, file, "Stop the node first, or take a backup of it.")
     })?;

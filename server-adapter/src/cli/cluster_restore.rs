@@ -137,7 +137,7 @@ fn restore(
 
 /// Copies a backup of a node of the fleet of the archive, and checks it.
 fn copy(backup: &Path, archive: &ArchiveLog, part: &Path, new: &Path) -> Result<(), Failure> {
-    store::must_exist(backup)?;
+    store::must_exist(backup, "name a backup with --from")?;
     let _lock = lock(backup)?;
     let source = File::open(backup).map_err(|error| Failure::cannot_read(backup, &error))?;
     let report = fill(part, source, false, new)?;

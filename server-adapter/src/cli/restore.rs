@@ -20,7 +20,7 @@ pub(super) const BESIDE: [&str; 3] = ["-queue", "-damaged", "-webhooks"];
 
 /// Replaces the store by a checked copy of `copy`. Until the last step the store is as it was.
 pub(crate) fn run(copy: &Path, configuration: &Configuration) -> Result<(), Failure> {
-    must_exist(copy)?;
+    must_exist(copy, "name a copy of a store")?;
     // The file itself is replaced, not a link to it.
     let file = file(configuration)?;
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());

@@ -186,7 +186,7 @@ pub(crate) fn open_existing(
     when_locked: &str,
 ) -> Result<Engine, Failure> {
     let file = file(configuration)?;
-    must_exist(file)?;
+    must_exist(file, BY_DATA)?;
     open_to_change(configuration, file, when_locked)
 }
 
@@ -196,23 +196,28 @@ pub(crate) fn open_read_only(
     when_locked: &str,
 ) -> Result<Engine, Failure> {
     let file = file(configuration)?;
-    must_exist(file)?;
+    must_exist(file, BY_DATA)?;
     builder(configuration)
         .open_read_only(file)
         .map_err(|error| explain(error, file, &configuration.with_server(when_locked)))
 }
 
-pub(crate) fn must_exist(file: &Path) -> Result<(), Failure> {
+/// How to name another store than that of the settings.
+const BY_DATA: &str = "name one with --data";
+
+/// Refuses a file that is not there; `advice` says how to name another.
+pub(crate) fn must_exist(file: &Path, advice: &str) -> Result<(), Failure> {
     if file.exists() {
         return Ok(());
     }
-    let sentence = format!("there is no store {}; name one with --data", file.display());
+    let sentence = format!("there is no store {}; {advice}", file.display());
     Err(Failure(sentence))
 }
 
 /// The same for a command that has `--create`, which was not given.
 pub(crate) fn must_exist_or_be_created(file: &Path) -> Result<(), Failure> {
-    must_exist(file).map_err(|failure| Failure(format!("{failure}, or make one with --create")))
+    must_exist(file, BY_DATA)
+        .map_err(|failure| Failure(format!("{failure}, or make one with --create")))
 }
 
 /// Free bytes of the medium that holds `file`.
@@ -230,7 +235,7 @@ fn free_bytes(_file: &File) -> Option<u64> {
 /// `check`: the counts as data, the problems for people.
 pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
     let file = file(configuration)?;
-    must_exist(file)?;
+    must_exist(file, BY_DATA)?;
     let found = without_panics_of_redb(|| Engine::check_file(file))
         .map_err(|error| explain(error, file, "Stop the server first, or check a backup."))?;
     data_json(&found)?;

@@ -250,7 +250,7 @@ fn restoring_is_refused_where_backup_and_archive_do_not_fit() {
     let empty = refused(place.path(), "--archive empty");
     assert!(empty.contains("empty has no archive"), "{empty}");
     let none = refused(place.path(), "--archive archive --from none.redb");
-    assert!(none.contains("there is no store none.redb"), "{none}");
+    assert!(none.contains("name a backup with --from"), "{none}");
 
     let alone = Place::new();
     fs::copy(alone.file("deskfleet.redb"), place.file("alone.redb")).unwrap();
