@@ -235,6 +235,15 @@ fn node_joins_with_a_copy_of_another() {
     );
     let fresh = fleet.refused(&new, "");
     assert!(fresh.contains("--join"), "{fresh}");
+    for place in [&late, &new] {
+        let gone = fleet.refused(place, "--join http://127.0.0.1:1 --join-key-file admin.key");
+        let sentence =
+            "this node cannot begin with a copy of http://127.0.0.1:1, the node of --join: ";
+        assert!(
+            gone.contains(sentence) && gone.contains("give --join the address of another"),
+            "{gone}"
+        );
+    }
     std::fs::write(new.file("wrong.key"), "dfk_wrong").unwrap();
     std::fs::remove_file(new.file("deskfleet.redb")).unwrap();
     let key = fleet.refused(&new, &join.replace("admin.key", "wrong.key"));

@@ -59,7 +59,7 @@ impl Peer {
 
     /// Refuses a node that cannot be copied now.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        require_running(self.client()?)
+        require_running(&self.client()?.within(STATUS_MAX))
     }
 
     /// Copies its store to `file`, which `part` keeps from other processes. Calls `begins` before each attempt.
@@ -87,9 +87,15 @@ impl Peer {
 }
 
 /// Refuses a node that has halted, or may be about to, before its whole store is copied.
-fn require_running(client: Client) -> Result<(), Failure> {
-    let client = client.within(STATUS_MAX);
-    let (_, FleetStatus { status, .. }) = client.fleet()?;
+fn require_running(client: &Client) -> Result<(), Failure> {
+    let fleet = client.fleet().map_err(|failure| {
+        let url = client.url();
+        Failure(format!(
+            "this node cannot begin with a copy of {url}, the node of --join: {failure}. Start that node, or give --join the address of another, \
+             with a key that it takes"
+        ))
+    })?;
+    let (_, FleetStatus { status, .. }) = fleet;
     let own = status.nodes.into_iter().find(|own| own.node == status.node);
     // A node that cannot reach the log does not know whether the log still has the entries that it applied.
     let is_cut_off = status.log.is_none() || own.is_none();
