@@ -117,7 +117,12 @@ fn setting_that_is_not_of_the_fleet_or_takes_another_value_changes_nothing() {
             "a setting of each node",
         ),
         ("retention_days", Value::Group, "retention_days is "),
-        ("", Value::Number(1), "there is no setting"),
+        ("", Value::Number(1), "the fleet has no setting"),
+        (
+            "server.listen",
+            Value::Number(1),
+            "all others are of each node, in its deskfleet.toml",
+        ),
     ] {
         let changes = [good.clone(), (name.to_owned(), value)];
         let error = refusal(engine.change_fleet_settings(&changes, None));

@@ -53,12 +53,12 @@ pub(crate) fn shared_values(config: &mut Config) -> Vec<(String, Value)> {
 /// [`InvalidParameter`](crate::ErrorKind::InvalidParameter) where it is none, or takes other values.
 pub(crate) fn change(config: &mut Config, name: &str, value: &Value) -> Result<()> {
     let refused = |message| Err(EngineError::invalid("settings", message));
+    let groups = SHARED.join(", ");
     let wrong = match settings::set(config, name, value) {
         Ok(()) if is_shared(name) => return Ok(()),
         Ok(()) => {
             return refused(format!(
-                "{name} is a setting of each node, in its deskfleet.toml; those of the fleet begin with {}",
-                SHARED.join(", ")
+                "{name} is a setting of each node, in its deskfleet.toml; those of the fleet begin with {groups}"
             ));
         }
         Err(wrong) => wrong,
@@ -67,8 +67,9 @@ pub(crate) fn change(config: &mut Config, name: &str, value: &Value) -> Result<(
         Wrong::Value { expected } => format!("{name} is {expected}, not {value}"),
         Wrong::Name { nearest } => {
             let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?"));
+            // It may be one of the host, whose settings are not known here.
             format!(
-                "there is no setting {name:?}{}",
+                "the fleet has no setting {name:?}{}; its settings begin with {groups}, and all others are of each node, in its deskfleet.toml",
                 nearest.unwrap_or_default()
             )
         }
