@@ -399,6 +399,14 @@ fn settings_of_the_fleet_are_changed_on_running_nodes() {
     for (change, sentence) in [
         ("retention_days.stats=never", "retention_days.stats is "),
         ("limits.queue_records=10", "a setting of each node"),
+        (
+            "server.listen=127.0.0.1:1",
+            "all others are of each node, in its deskfleet.toml",
+        ),
+        (
+            "retention_days.stats=3 retention_days.stats=4",
+            "retention_days.stats is given twice",
+        ),
         ("retention.stats=3", "did you mean retention_days.stats?"),
     ] {
         let output = command(place.path(), &settings(first, change)).output();

@@ -105,7 +105,7 @@ fn settings(peer: NodeArgs, changes: Vec<(String, Value)>) -> Result<(), Failure
     let body = if changes.is_empty() {
         client.get(&path)?
     } else {
-        client.post_json(&path, &changes.into_iter().collect())?
+        client.post_json(&path, &object(changes)?)?
     };
     let settings: BTreeMap<String, Value> = serde_json::from_slice(&body).map_err(|error| {
         Failure::caused(
@@ -117,6 +117,21 @@ fn settings(peer: NodeArgs, changes: Vec<(String, Value)>) -> Result<(), Failure
         data(format_args!("{name} = {value}"))?;
     }
     Ok(())
+}
+
+/// The changes as JSON. Two values for one setting are refused: one of them is a mistake.
+fn object(changes: Vec<(String, Value)>) -> Result<Value, Failure> {
+    let mut object = serde_json::Map::new();
+    for (name, value) in changes {
+        if object.contains_key(&name) {
+            return Err(Failure(format!(
+                "{} is given twice; nothing was changed",
+                visible(&name)
+            )));
+        }
+        object.insert(name, value);
+    }
+    Ok(object.into())
 }
 
 /// `cluster finalize`.
@@ -257,6 +272,20 @@ n-3     0         12   2 s ago    -      -        joining
     fn text_says_how_an_upgrade_is_ended() {
         let node = serde_json::json!({
             "node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 5,
+    #[test]
+    fn setting_that_is_given_twice_is_refused() {
+        let change = |name: &str, value: u64| (name.to_owned(), value.into());
+        let one = object(vec![change("a", 1), change("b", 2)]).unwrap();
+        assert_eq!(one, serde_json::json!({ "a": 1, "b": 2 }));
+        for second in [1, 2] {
+            let twice = object(vec![change("a", 1), change("b", 2), change("a", second)]);
+            assert_eq!(
+                twice.unwrap_err().to_string(),
+                "a is given twice; nothing was changed"
+            );
+        }
+    }
+
             "version": "0.2.0", "halted": null,
         });
         let fleet = serde_json::json!({
