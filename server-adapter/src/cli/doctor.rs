@@ -13,7 +13,7 @@ use super::status::{self, Shown};
 const HALTS: [&str; 2] = ["Halted", "NodesHalted"];
 
 /// What to type about a condition, or about the halt of a node. `NODE` is the node that it is about, `PEER` the options of the doctor itself. The
-/// paths and the unit are those of the documents.
+/// paths, the unit and the servers of the log are those of the documents; a line says which of them to replace.
 fn advice(code: &str) -> &'static [&'static str] {
     match code {
         "LogLostEntries" => &[
@@ -42,15 +42,15 @@ fn advice(code: &str) -> &'static [&'static str] {
         ],
         "LogUnavailable" | "LogBehind" | "NodeUnreported" => &[
             "journalctl -u deskfleet-node -n 50   # on NODE: what the log says",
-            "pg_isready -h DB1 -p 5432            # each server of the log, if that is PostgreSQL",
-            "curl -s http://N1:8222/healthz       # each of them, if it is JetStream",
+            "pg_isready -h db1.example.com -p 5432            # with the address of each server of the log, if that is PostgreSQL",
+            "curl -s http://n1.example.com:8222/healthz       # with the address of each of them, if it is JetStream",
         ],
         "LogTakenOver" => &[
             "systemctl start deskfleet-node   # on each machine whose node is stopped; the rest ends by itself",
         ],
         "LogUnsafe" | "LogRestored" => &[
-            "psql -h DB1 -c 'SHOW synchronous_standby_names' -U fleet fleet   # PostgreSQL: must not be empty",
-            "curl -s 'http://N1:8222/jsz?config=true' | grep sync_always           # JetStream: true on each server",
+            "psql -h db1.example.com -c 'SHOW synchronous_standby_names' -U fleet fleet   # PostgreSQL, with the address of its primary: must not be empty",
+            "curl -s 'http://n1.example.com:8222/jsz?config=true' | grep sync_always      # JetStream, with the address of each server: must be true",
         ],
         "ArchiveFailing" => &["journalctl -u deskfleet-node | grep archive   # on NODE"],
         "ArchiveGap" => &[
