@@ -457,6 +457,14 @@ fn doctor_says_what_to_type() {
     let text = doctor(&first, &nodes[0]);
     assert!(text.starts_with("warning LogUnsafe since "), "{text}");
     assert!(text.contains("\n    psql "), "{text}");
+    // The other one reports the same of itself, with what to type under it.
+    let mut text = String::new();
+    let warned = format!("{} has warnings: LogUnsafe.", names[1]);
+    wait_until(|| {
+        text = doctor(&first, &nodes[0]);
+        text.contains(&warned)
+    });
+    assert_eq!(text.matches("\n    psql ").count(), 2, "{text}");
 
     assert_eq!(put(&mut fleet.client(&nodes[0]), "ws-1"), 200);
     let last = fleet.postgres.sql("SELECT seq FROM df_head");

@@ -1,10 +1,11 @@
 //! What is wrong with a fleet is noticed: settings of an older version, a wrong clock, two nodes of one name, nodes that differ.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deskfleet::{
-    ActionDriver, ActionRequest, Clock as _, Config, Engine, ManualClock, State, Timestamp,
-    Workspace,
+    ActionDriver, ActionRequest, Clock as _, Condition, Config, Engine, ManualClock, Severity,
+    State, Timestamp, Workspace,
     cluster::{EntryId, Log as _, MemoryLog},
 };
 use deskfleet_tests::cluster::log::FaultyLog;
@@ -191,4 +192,50 @@ fn node_that_cannot_report_writes_and_follows_and_warns() {
     clock.advance_seconds(10);
     follow(&node);
     assert_eq!(node.node_warning(), None);
+}
+
+#[test]
+fn conditions_of_a_node_are_seen_on_the_others() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let observed = Arc::new(Mutex::new(Vec::new()));
+    let host = Arc::clone(&observed);
+    let builder = Engine::builder().clock(clock.clone()).seed(1);
+    let builder = builder.conditions(move || host.lock().unwrap().clone());
+    let one = builder.log(log.clone(), "node-1").open_in_memory().unwrap();
+    let two = named("node-2", 2, &clock, &log);
+    let seen = |by: &Engine| {
+        clock.advance_seconds(1);
+        for engine in [&one, &two] {
+            follow(engine);
+        }
+        let nodes = by.cluster_status().unwrap().unwrap().nodes.into_iter();
+        nodes.map(|node| node.warnings).collect::<Vec<_>>()
+    };
+    let none = [Vec::<String>::new(), Vec::new()];
+    assert_eq!(seen(&two), none);
+    // A desktop that is broken is in the list of each node, and is none of its own conditions.
+    let state = Some(State::Unhealthy.into());
+    let broken = Workspace {
+        state,
+        ..workspace("ws-1")
+    };
+    one.put_workspace(broken).unwrap();
+    let codes = ["ArchiveFailing", "BackupOld", "ArchiveFailing"];
+    let conditions = codes.map(|code| Condition::new(code, Severity::Warning, "why", start()));
+    *observed.lock().unwrap() = conditions.to_vec();
+    assert!(
+        two.conditions()
+            .iter()
+            .all(|of| !codes.contains(&&*of.code))
+    );
+    let expected = [vec!["ArchiveFailing", "BackupOld"], Vec::new()];
+    assert_eq!(seen(&two), expected);
+    assert_eq!(seen(&one), expected);
+    // The report of an earlier version has none.
+    log.report("node-1", "{}").unwrap();
+    let nodes = two.cluster_status().unwrap().unwrap().nodes;
+    assert_eq!(nodes[0].warnings, none[0]);
+    observed.lock().unwrap().clear();
+    assert_eq!(seen(&two), none);
 }

@@ -156,7 +156,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Returns what is wrong beside the engine, such as an old backup; called whenever conditions are listed. See [`Engine::conditions`].
+    /// Returns what is wrong beside the engine, such as an old backup; called whenever conditions are listed, and by a node once a second, so it
+    /// should read memory only. See [`Engine::conditions`].
     pub fn conditions(
         mut self,
         observed: impl Fn() -> Vec<Condition> + Send + Sync + 'static,

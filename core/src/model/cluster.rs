@@ -72,4 +72,7 @@ pub struct NodeStatus {
     /// The codes of the conditions for which it is not ready, such as `LowDisk`: it refuses writes, or some of them.
     #[serde(default)]
     pub unready: Vec<String>,
+    /// The codes of its other conditions, such as `ArchiveFailing`: it serves, but somebody should look at it. None of a node of an earlier version.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }

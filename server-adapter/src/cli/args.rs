@@ -171,8 +171,8 @@ pub(crate) enum ClusterCommand {
     /// Prints the nodes of a fleet, how far each is, and what is wrong
     ///
     /// Asks one node with an admin key, and reports what all of them said last. The exit code is 1 where something is wrong: a node is
-    /// silent for a minute or applies nothing more, two nodes differ, or not all know the same rules. Only in a deskfleet that was built
-    /// with the feature `postgres` or `nats`.
+    /// silent for a minute or applies nothing more, two nodes differ, or not all know the same rules. What a node only warns of is a line `warning:`. Only in a
+    /// deskfleet that was built with the feature `postgres` or `nats`.
     #[command(after_help = "Example:\n  \
         deskfleet cluster status --url http://127.0.0.1:8080 --key-file admin.key")]
     Status {

@@ -78,7 +78,7 @@ fn say_settings(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `cluster status`: fails where something is wrong with the fleet.
+/// `cluster status`: fails where something is wrong with the fleet. Warnings of nodes do not fail it: they serve.
 fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
     let (body, fleet) = Client::new(peer.url, &peer.files)?.fleet()?;
     if json {
@@ -230,6 +230,9 @@ fn text(fleet: &FleetStatus) -> String {
     for problem in &fleet.problems {
         let _ = writeln!(text, "! {}", visible(problem));
     }
+    for warning in fleet.warnings() {
+        let _ = writeln!(text, "warning: {}", visible(&warning));
+    }
     text
 }
 
@@ -243,12 +246,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_has_a_line_for_each_node_and_each_problem() {
+    fn text_has_a_line_for_each_node_problem_and_warning() {
         let fleet = serde_json::json!({
             "node": "n-1", "fleet": "00ff", "position": 12, "positionAt": null, "log": {"first": 1, "last": 12}, "problem": null,
             "nodes": [
                 {"node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 1,
-                 "version": "0.1.0", "halted": null},
+                 "version": "0.1.0", "halted": null, "warnings": ["BackupOld"]},
                 {"node": "node-2", "reportedAt": "2026-11-22T08:00:00Z", "position": 4, "durable": 4, "lag": 8, "chain": "b", "rules": 1,
                  "version": "0.1.0", "halted": null},
                 {"node": "n-3", "reportedAt": "2026-11-22T08:01:58Z", "position": 0, "durable": 0, "lag": 12, "chain": "", "rules": 0,
@@ -260,18 +263,15 @@ mod tests {
         let expected = "\
 Fleet 00ff: 3 nodes, the log has entries 1 to 12, all nodes know rules 1.
 NODE    POSITION  LAG  REPORTED   RULES  VERSION  STATE
-n-1     12        0    0 s ago    1      0.1.0    ok
+n-1     12        0    0 s ago    1      0.1.0    degraded
 node-2  4         8    120 s ago  1      0.1.0    silent
 n-3     0         12   2 s ago    -      -        joining
 ! node-2 said nothing for 120 s.
+warning: n-1 has warnings: BackupOld. `deskfleet status` with its address says why and what to do.
 ";
         assert_eq!(text(&fleet), expected);
     }
 
-    #[test]
-    fn text_says_how_an_upgrade_is_ended() {
-        let node = serde_json::json!({
-            "node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 5,
     #[test]
     fn setting_that_is_given_twice_is_refused() {
         let change = |name: &str, value: u64| (name.to_owned(), value.into());
@@ -286,6 +286,10 @@ n-3     0         12   2 s ago    -      -        joining
         }
     }
 
+    #[test]
+    fn text_says_how_an_upgrade_is_ended() {
+        let node = serde_json::json!({
+            "node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 5,
             "version": "0.2.0", "halted": null,
         });
         let fleet = serde_json::json!({

@@ -11,6 +11,8 @@ use super::status::{self, Shown};
 
 /// The conditions of which the code of the halt says what to do.
 const HALTS: [&str; 2] = ["Halted", "NodesHalted"];
+/// The condition of which the warnings of the nodes say what to do.
+const DEGRADED: &str = "NodesDegraded";
 
 /// What to type about a condition, or about the halt of a node. `NODE` is the node that it is about, `PEER` the options of the doctor itself. The
 /// paths, the unit and the servers of the log are those of the documents; a line says which of them to replace.
@@ -67,9 +69,9 @@ fn advice(code: &str) -> &'static [&'static str] {
             "systemctl restart deskfleet-node     # on NODE",
             "deskfleet cluster forget NODE PEER   # if it is gone for good",
         ],
-        "NodesUnready" => {
-            &["deskfleet status --url http://NODE:8080 --key-file FILE   # the address of NODE"]
-        }
+        "NodesUnready" | DEGRADED => &[
+            "deskfleet status --url http://NODE:8080 --key-file admin.key   # with the address of NODE",
+        ],
         "NodesDiffer" => &[
             "systemctl restart deskfleet-node   # on NODE: the one that applies nothing more then is the wrong one",
         ],
@@ -134,8 +136,26 @@ fn lines(code: &str, nodes: &[String], options: &str, fleet: &FleetStatus) -> Ve
         };
         return nodes.iter().flat_map(of_node).collect();
     }
+    if code == DEGRADED {
+        let of_node = |node: &String| {
+            let known = fleet.status.nodes.iter().find(|of| of.node == *node);
+            let warnings = known.map_or(&[] as &[_], |of| &of.warnings);
+            let mut all: Vec<_> = warnings.iter().map(|code| advice(code)).collect();
+            // Its server says what the doctor does not.
+            if all.iter().any(|lines| lines.is_empty()) {
+                all.push(advice(DEGRADED));
+            }
+            filled(&all.concat(), std::slice::from_ref(node), options)
+        };
+        return nodes.iter().flat_map(of_node).collect();
+    }
+    filled(advice(code), nodes, options)
+}
+
+/// The lines with the names filled in.
+fn filled(lines: &[&str], nodes: &[String], options: &str) -> Vec<String> {
     let mut all = Vec::new();
-    for line in advice(code) {
+    for line in lines {
         let filled = |node: &str| line.replace("NODE", node).replace("PEER", options);
         if line.contains("NODE") {
             all.extend(nodes.iter().map(|node| filled(&visible(node))));
@@ -196,6 +216,24 @@ mod tests {
         let halted = lines("NodesHalted");
         assert_eq!(halted.len(), 1, "{halted:?}");
         assert!(halted[0].contains("on n-2, with `join`"), "{halted:?}");
+    }
+
+    #[test]
+    fn warnings_of_a_node_have_the_commands_of_their_codes() {
+        let mut fleet = fleet();
+        let names = ["n-2".to_owned(), "n-3".to_owned()];
+        for node in &mut fleet.status.nodes {
+            node.warnings = match &*node.node {
+                "n-2" => vec!["ArchiveFailing".to_owned(), "LowDisk".to_owned()],
+                _ => vec!["CertificateExpires".to_owned()],
+            };
+        }
+        let expected = [
+            "journalctl -u deskfleet-node | grep archive   # on n-2",
+            "df -h /var/lib/deskfleet && ls -lhS /var/lib/deskfleet   # on n-2",
+            "deskfleet status --url http://n-3:8080 --key-file admin.key   # with the address of n-3",
+        ];
+        assert_eq!(lines(DEGRADED, &names, "", &fleet), expected);
     }
 
     #[test]

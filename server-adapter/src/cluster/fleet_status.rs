@@ -14,14 +14,17 @@ const SILENT_SECONDS: u64 = 60;
 
 /// The code of nodes that are not ready.
 const UNREADY: &str = "NodesUnready";
+/// The code of nodes that are ready and have other conditions.
+const DEGRADED: &str = "NodesDegraded";
 /// The code of a fleet without a node that applies the log.
 pub const NONE_GOES_ON: &str = "NoNodeGoesOn";
 
 /// The codes of the conditions that a fleet has, beside those of each node.
-pub const FLEET_CONDITIONS: [&str; 6] = [
+pub const FLEET_CONDITIONS: [&str; 7] = [
     "NodesSilent",
     "NodesHalted",
     UNREADY,
+    DEGRADED,
     NONE_GOES_ON,
     "NodesDiffer",
     "RulesDiffer",
@@ -34,7 +37,7 @@ pub struct FleetStatus {
     /// The fleet.
     #[serde(flatten)]
     pub status: ClusterStatus,
-    /// A sentence for each problem, with what to do; empty without problems.
+    /// A sentence for each problem, with what to do; empty without problems. What nodes only warn of is in [`Self::warnings`].
     pub problems: Vec<String>,
 }
 
@@ -55,13 +58,26 @@ impl FleetStatus {
 
     /// Finds the problems of a fleet.
     #[must_use]
-    pub fn new(status: ClusterStatus) -> Self {
+    pub fn new(mut status: ClusterStatus) -> Self {
+        for node in &mut status.nodes {
+            node.warnings.retain(|code| is_of_node(code));
+        }
         let mut problems = Vec::new();
         if let Some(problem) = &status.problem {
             problems.push(format!("{}: {problem}.", status.node));
         }
-        problems.extend(found(&status).into_iter().map(|problem| problem.text));
+        let found = found(&status).into_iter();
+        let found = found.filter(|problem| problem.code != DEGRADED);
+        problems.extend(found.map(|problem| problem.text));
         Self { status, problems }
+    }
+
+    /// A sentence for each node that is ready and has other conditions, with what to do.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let found = found(&self.status).into_iter();
+        let found = found.filter(|problem| problem.code == DEGRADED);
+        found.map(|problem| problem.text).collect()
     }
 
     /// The problems of the other nodes as conditions: of each kind one, with the text of the first. Those of this node itself are in the list of
@@ -71,7 +87,7 @@ impl FleetStatus {
         let now = newest_report(&self.status.nodes).unwrap_or(Timestamp::UNIX_EPOCH);
         let mut all: Vec<Condition> = Vec::new();
         for Problem { code, nodes, text } in found(&self.status) {
-            if code == UNREADY && nodes.contains(&self.status.node) {
+            if [UNREADY, DEGRADED].contains(&code) && nodes.contains(&self.status.node) {
                 continue;
             }
             if let Some(known) = all.iter_mut().find(|known| known.code == code) {
@@ -109,7 +125,7 @@ impl FleetStatus {
         known.all(|node| node.rules == first).then_some(first)
     }
 
-    /// `ok`, `unready`, `joining`, `silent` or `halted`.
+    /// `ok`, `degraded`, `unready`, `joining`, `silent` or `halted`.
     #[must_use]
     pub fn state(&self, node: &NodeStatus) -> &'static str {
         if node.halted.is_some() {
@@ -120,6 +136,8 @@ impl FleetStatus {
             "silent"
         } else if !node.unready.is_empty() {
             "unready"
+        } else if !node.warnings.is_empty() {
+            "degraded"
         } else {
             "ok"
         }
@@ -137,6 +155,12 @@ fn found(status: &ClusterStatus) -> Vec<Problem> {
     all.extend(apart(&status.nodes));
     all.extend(mixed_rules(status));
     all
+}
+
+/// Whether a condition is of the node that reports it: the host of a node also lists what is wrong with others.
+fn is_of_node(code: &str) -> bool {
+    // A node that reports has the log again, or has just started.
+    !FLEET_CONDITIONS.contains(&code) && code != "LogUnavailable"
 }
 
 /// Whether a node copies the store of another: it reports that once before it starts, without rules.
@@ -167,11 +191,20 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<Pr
     }
     let silent = seconds_silent(node, now);
     if silent < SILENT_SECONDS {
-        let codes = node.unready.join(", ");
-        let text = format!(
-            "{name} refuses writes, or some: {codes}. Its /readyz, and `deskfleet status` with its address, say why and what to do."
-        );
-        return (!codes.is_empty()).then(|| problem(UNREADY, text));
+        let [unready, warnings] = [&node.unready, &node.warnings].map(|codes| codes.join(", "));
+        return if !unready.is_empty() {
+            let text = format!(
+                "{name} refuses writes, or some: {unready}. Its /readyz, and `deskfleet status` with its address, say why and what to do."
+            );
+            Some(problem(UNREADY, text))
+        } else if !warnings.is_empty() && !is_joining(node) {
+            let text = format!(
+                "{name} has warnings: {warnings}. `deskfleet status` with its address says why and what to do."
+            );
+            Some(problem(DEGRADED, text))
+        } else {
+            None
+        };
     }
     let advice = format!(
         "start it again, or take it off the list with `deskfleet cluster forget {name}` if it is gone for good."
@@ -270,6 +303,7 @@ mod tests {
             halted: None,
             halt_code: None,
             unready: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -382,5 +416,53 @@ mod tests {
             (code, Some(count), nodes.to_owned())
         });
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn node_with_warnings_is_degraded_and_no_problem() {
+        let warned = |name: &str, codes: &[&str]| NodeStatus {
+            warnings: codes.iter().map(|&code| code.to_owned()).collect(),
+            ..node(name, "2026-11-22T08:01:00Z", 9)
+        };
+        let unready = NodeStatus {
+            unready: vec!["FilingFailed".to_owned()],
+            ..warned("n-4", &["LowDisk"])
+        };
+        let silent = NodeStatus {
+            reported_at: "2026-11-22T08:00:00Z".parse().unwrap(),
+            ..warned("n-5", &["LowDisk"])
+        };
+        let fleet = fleet(vec![
+            warned("n-1", &["BackupOld"]),
+            warned("n-2", &["ArchiveFailing", "NodesDegraded", "LowDisk"]),
+            // What its host says of others, and what its report itself refutes.
+            warned("n-3", &["NodesSilent", "LogUnavailable"]),
+            unready,
+            silent,
+        ]);
+        let nodes = &fleet.status.nodes;
+        let states = nodes.iter().map(|node| fleet.state(node));
+        let expected = ["degraded", "degraded", "ok", "unready", "silent"];
+        assert_eq!(states.collect::<Vec<_>>(), expected);
+        let text = |name, codes| {
+            format!(
+                "{name} has warnings: {codes}. `deskfleet status` with its address says why and what to do."
+            )
+        };
+        let other = text("n-2", "ArchiveFailing, LowDisk");
+        assert_eq!(fleet.warnings(), [text("n-1", "BackupOld"), other.clone()]);
+        assert_eq!(fleet.problems.len(), 2, "{:?}", fleet.problems);
+        // The list of the node that is asked has its own.
+        let conditions = fleet.conditions().into_iter();
+        let degraded: Vec<_> = conditions.filter(|of| of.code == DEGRADED).collect();
+        assert_eq!(degraded.len(), 1);
+        assert_eq!(
+            (
+                degraded[0].severity,
+                &degraded[0].text,
+                &degraded[0].subjects
+            ),
+            (Severity::Warning, &other, &vec!["n-2".to_owned()])
+        );
     }
 }

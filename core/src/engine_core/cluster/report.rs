@@ -17,6 +17,8 @@ pub(super) struct Report {
     pub(super) halt_code: Option<String>,
     /// The codes of the conditions for which the node is not ready.
     pub(super) unready: Vec<String>,
+    /// The codes of its other conditions.
+    pub(super) warnings: Vec<String>,
     /// The takeover of the log after which the node restored what it had; 0 where there is none.
     pub(super) takeover: u64,
     /// The age up to which the node wants entries kept.

@@ -84,6 +84,7 @@ impl EngineCore {
             return Ok(());
         }
         let applied = stored::applied(&self.store.snapshot()?)?;
+        let (unready, warnings) = self.codes_of_node();
         let report = Report {
             applied: applied.map_or(0, |applied| applied.position),
             // The log keeps what is not archived yet.
@@ -96,18 +97,14 @@ impl EngineCore {
             process: cluster.process.clone(),
             halted: cluster.halted().map(|error| error.to_string()),
             halt_code: cluster.halt_code(),
-            unready: self.unready_codes(),
+            unready,
+            warnings,
             takeover: cluster.restored_after(),
             keep_seconds: cluster.keep_seconds,
         };
         let reported = self.exchange_reports(cluster, &report);
         cluster.note_report(reported);
         Ok(())
-    }
-
-    fn unready_codes(&self) -> Vec<String> {
-        let unready = self.unready().into_iter();
-        unready.map(|condition| condition.code).collect()
     }
 
     /// Returns when this node reported, by the log's clock.
@@ -176,7 +173,7 @@ impl EngineCore {
                 report.chain = hex(&applied.chain);
                 report.halted = cluster.halted().map(|error| error.to_string());
                 report.halt_code = cluster.halt_code();
-                report.unready = self.unready_codes();
+                (report.unready, report.warnings) = self.codes_of_node();
             }
             NodeStatus {
                 node: reported.node,
@@ -190,6 +187,7 @@ impl EngineCore {
                 halted: report.halted,
                 halt_code: report.halt_code,
                 unready: report.unready,
+                warnings: report.warnings,
             }
         });
         Ok(Some(ClusterStatus {

@@ -141,7 +141,7 @@ pub(in crate::openapi) const SERVICES: [Service; 10] = [
                 r#"{"node":"node-1","fleet":"5b0e6a6a4f0c1d3f8f6f6c2c9f5f0a11","position":4412,"positionAt":"2026-11-20T09:14:03.21Z",
                     "log":{"first":1,"last":4412},"problem":null,"haltCode":null,"rules":5,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
                     "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":5,"version":"0.1.0","halted":null,
-                    "haltCode":null,"unready":[]}],"problems":[]}"#,
+                    "haltCode":null,"unready":[],"warnings":["LowDisk"]}],"problems":[]}"#,
             ),
         ),
         problems: &[
