@@ -247,7 +247,7 @@ consoleTest("nodes_of_a_fleet_are_listed_with_what_is_wrong", async ({ page, sho
         const { fetch } = window;
         const node = { durable: 12, chain: "a", rules: 1, version: "0.1.0", halted: null, unready: [] };
         const nodes = [
-            { ...node, node: "node-1", reportedAt: "2026-11-22T08:02:00Z", position: 12, lag: 0 },
+            { ...node, node: "node-1", reportedAt: "2026-11-22T08:02:00Z", position: 12, lag: 0, warnings: ["ArchiveFailing"] },
             { ...node, node: "node-2", reportedAt: "2026-11-22T08:00:00Z", position: 4, lag: 8, unready: ["LowDisk"] },
         ];
         const fleet = { node: "node-1", fleet: "00ff", position: 12, positionAt: null, log: { first: 1, last: 12 }, problem: null, nodes, problems: ["node-2 said nothing for 120 s."] };
@@ -263,6 +263,7 @@ consoleTest("nodes_of_a_fleet_are_listed_with_what_is_wrong", async ({ page, sho
     await show("#/store", ".figures");
     await says(page, '[aria-label="Nodes"]', "node-2");
     await says(page, '[aria-label="Nodes"]', "LowDisk");
+    await says(page, '[aria-label="Nodes"]', "ArchiveFailing");
     await says(page, ".problem", "node-2 said nothing for 120 s.");
     for (const theme of THEMES) await passesAxe(theme);
 }, { transports: ["server"] });

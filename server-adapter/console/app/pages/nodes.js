@@ -9,7 +9,7 @@ import { html } from "../vendor/preact.js";
 
 const EVERY_MS = 5000;
 
-/** @typedef {{ node: string, position: number, lag: number, reportedAt: string, halted: string | null, unready?: string[] }} Node */
+/** @typedef {{ node: string, position: number, lag: number, reportedAt: string, halted: string | null, unready?: string[], warnings?: string[] }} Node */
 /** @typedef {Node & { state: string, silentMs: number }} Row `silentMs` is how long before the newest report of all: no clock but that of the log matters */
 
 /** @type {import("../parts/data-table.js").Column<Row>[]} */
@@ -25,7 +25,7 @@ export function Nodes() {
     const fleet = useResource("nodes", (signal) => get("/operator/cluster", {}, signal), { every: EVERY_MS });
     const { nodes = [], problems = [] } = fleet.data ?? {};
     const newest = Math.max(...nodes.map((/** @type {Node} */ { reportedAt }) => Date.parse(reportedAt)));
-    const rows = nodes.map((/** @type {Node} */ node) => ({ ...node, state: node.unready?.[0] ?? (node.halted ? "halted" : "ok"), silentMs: newest - Date.parse(node.reportedAt) }));
+    const rows = nodes.map((/** @type {Node} */ node) => ({ ...node, state: node.unready?.[0] ?? (node.halted ? "halted" : node.warnings?.[0] ?? "ok"), silentMs: newest - Date.parse(node.reportedAt) }));
     return html`<section class="panel">
         <h2>Nodes</h2>
         <${Problem} error=${fleet.error} retry=${fleet.reload} />

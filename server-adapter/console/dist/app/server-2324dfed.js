@@ -1,0 +1,5 @@
+import{Gt as e,t}from"./console-2f87628e.js";async function n(){let e=e=>new URL(`.${e}`,document.baseURI.replace(/[?#].*$/,``));return{kind:`server`,place:location.host,fetch:(t,n)=>fetch(e(t),{cache:`no-store`,credentials:`omit`,...n}),async*events(t,n,i,a){let o={accept:`text/event-stream`,"x-api-key":n},s=t===void 0?``:`?after=${t}`,c=await fetch(e(`/query/events${s}`),{headers:o,signal:i,cache:`no-store`,credentials:`omit`});if(!c.ok||c.body===null)throw Object.assign(Error(`events: ${c.status}`),{status:c.status});a(),yield*r(c.body)}}}async function*r(e){let t=e.getReader(),n=new TextDecoder,r=``;try{for(;;){let e=setTimeout(()=>void t.cancel().catch(()=>{}),4e4),{done:i,value:a}=await t.read().finally(()=>clearTimeout(e));if(i)return;r+=n.decode(a,{stream:!0});let o=r.split(`
+
+`);if(r=o.pop(),r.length>1048576)throw Error(`an event is too long`);for(let e of o){let t=e.split(`
+`).filter(e=>e.startsWith(`data:`));t.length>0&&(yield JSON.parse(t.map(e=>e.slice(5)).join(`
+`)))}}}finally{t.cancel().catch(()=>{})}}t(n);export{e as request};
