@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::gate::Gate;
 use crate::load::{Client, Place, Served, command, done};
 use crate::servers::postgres::Postgres;
+use rustix::process::Signal;
 
 /// Fails a test instead of hanging; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -395,6 +396,24 @@ fn settings_of_the_fleet_are_changed_on_running_nodes() {
     let mut client = fleet.client(&nodes[1]);
     let (_, listed) = client.ask("GET /query/conditions", "").unwrap();
     assert!(listed.contains("SettingsDiffer"), "{listed}");
+    // A reload compares the settings again.
+    let reload = |toml: &str, line: &str| {
+        std::fs::write(places[1].file("deskfleet.toml"), toml).unwrap();
+        nodes[1].signal(Signal::HUP);
+        nodes[1].wait_for(line);
+    };
+    reload(
+        "actions.durations.reboot = \"5m\"\n",
+        "actions.durations.reboot=5m is set here, but the fleet has actions.durations.reboot=1m30s",
+    );
+    reload(
+        "retention_days.stats = 7\nactions.durations.reboot = \"1m30s\"\n",
+        "The configuration was loaded again; nothing changed.",
+    );
+    wait_until(|| {
+        let (_, listed) = client.ask("GET /query/conditions", "").unwrap();
+        !listed.contains("SettingsDiffer")
+    });
 
     for (change, sentence) in [
         ("retention_days.stats=never", "retention_days.stats is "),

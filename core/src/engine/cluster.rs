@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::config::Config;
 use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
 use crate::log::{AppliedEntries, Chain, EntryId};
@@ -180,6 +181,12 @@ impl Engine {
     /// not know these rules.
     pub fn finalize_fleet(&self) -> Result<()> {
         self.core().finalize_fleet()
+    }
+
+    /// Takes the settings of actions and retention in `config` for those of this engine, where its host loaded its configuration again. They are
+    /// compared with those of the fleet, which hold.
+    pub fn set_own_settings(&self, config: &Config) {
+        self.core().set_own_settings(config);
     }
 
     /// The shared settings that differ between this engine and the fleet, as pairs of `name=value`: this engine's, then the

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
+use deskfleet::{Config, Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
 use deskfleet_client::tls::Identity;
 use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{Archive, FleetLog, LogOptions};
@@ -248,11 +248,35 @@ pub(crate) fn start(
         }
         engine.configure_fleet()?;
     }
+    log_foreign_settings(&engine)?;
+    Ok((engine, true))
+}
+
+/// Logs which settings of the fleet are others than those of this node's configuration.
+fn log_foreign_settings(engine: &Engine) -> Result<(), EngineError> {
     for (own, fleets) in engine.foreign_settings()? {
         log!(
             "deskfleet: {own} is set here, but the fleet has {fleets}, which holds for all nodes: set the same here, or \
              change that of the fleet with `deskfleet cluster settings`"
         );
     }
-    Ok((engine, true))
+    Ok(())
+}
+
+/// Compares the settings in a configuration that was loaded again with those of the fleet.
+pub(crate) fn compare_settings(engine: &Engine, wanted: &Config) {
+    engine.set_own_settings(wanted);
+    // A store that cannot be read is reported elsewhere.
+    let _ = log_foreign_settings(engine);
+}
+
+/// Sets what the fleet has in place of a configuration: it holds without a restart.
+pub(crate) fn set_those_of_the_fleet(engine: &Engine, config: &mut Config) {
+    if engine.node_name().is_none() {
+        return;
+    }
+    for (name, value) in engine.fleet_settings().ok().flatten().unwrap_or_default() {
+        // An older version does not know a setting of a newer one.
+        let _ = deskfleet::settings::set(config, &name, &value);
+    }
 }

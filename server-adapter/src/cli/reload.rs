@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
+use deskfleet::Engine;
 use deskfleet::locks::lock;
 use deskfleet::settings::{Value, values};
 use deskfleet_server::{Notifications, Prepared, ServerHandle, ServerOptions};
 
 use super::backups::BackupHandle;
 use super::configuration::{BackupSettings, Configuration, Settings, shown};
+#[cfg(feature = "cluster")]
+use super::node;
 use super::output::log;
 
 /// The configuration in force.
 #[derive(Debug)]
 struct InForce {
+    engine: Engine,
     configuration: Configuration,
     server: ServerHandle,
     backups: BackupHandle,
@@ -24,12 +28,14 @@ struct InForce {
 /// Loads the configuration again each time that the result is called. That does not wait: reading a file can take long, so each time has
 /// a thread of its own, one after another.
 pub(crate) fn requests(
+    engine: Engine,
     configuration: Configuration,
     server: ServerHandle,
     backups: BackupHandle,
     notifications: Notifications,
 ) -> impl Fn() + Send + use<> {
     let in_force = Arc::new(Mutex::new(InForce {
+        engine,
         configuration,
         server,
         backups,
@@ -54,6 +60,8 @@ impl InForce {
                 return;
             }
         };
+        #[cfg(feature = "cluster")]
+        node::set_those_of_the_fleet(&self.engine, &mut self.configuration.settings.engine);
         let settings = &self.configuration.settings;
         // A server that speaks TLS goes on to, and one that does not as well.
         let has_tls = settings.tls.cert.is_some();
@@ -91,6 +99,11 @@ impl InForce {
         self.backups.reload(&backups);
         if let Err(error) = self.notifications.replace(prepared) {
             log!("deskfleet: nothing is sent to webhooks any more: {error}");
+        }
+        #[cfg(feature = "cluster")]
+        {
+            node::compare_settings(&self.engine, &wanted.settings.engine);
+            node::set_those_of_the_fleet(&self.engine, &mut wanted.settings.engine);
         }
         let reloaded = Settings {
             backups,

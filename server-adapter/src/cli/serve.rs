@@ -107,7 +107,13 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         let server = Server::new(listener, engine.clone(), options)
             .map_err(|error| Failure::caused("cannot listen", &error))?;
         let (handle, sent) = (backups.handle(), notifications.clone());
-        let reload = reload::requests(configuration.clone(), server.handle(), handle.clone(), sent);
+        let reload = reload::requests(
+            engine.clone(),
+            configuration.clone(),
+            server.handle(),
+            handle.clone(),
+            sent,
+        );
         let stop = signals::catch(move || handle.request(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(&engine, settings, address);

@@ -67,8 +67,8 @@ pub(crate) struct Cluster {
     archived: AtomicU64,
     /// The last position of the log that this node knows.
     last: AtomicU64,
-    /// The shared settings that this node was started with, which need not be those of the fleet.
-    own_settings: String,
+    /// The shared settings in the configuration of this node, which need not be those of the fleet.
+    own_settings: Mutex<String>,
     /// The configuration with the fleet's settings, for decisions before an entry is appended.
     config: RwLock<Config>,
     /// Locked while settings of the fleet are changed.
@@ -176,7 +176,7 @@ impl Cluster {
             last: AtomicU64::new(position),
             applied_at: AtomicI64::new(applied.map_or(i64::MIN, |applied| applied.at.ticks())),
             clock_ahead_ms: AtomicI64::new(0),
-            own_settings,
+            own_settings: Mutex::new(own_settings),
             config: RwLock::new(config.clone()),
             changing_settings: Mutex::default(),
             failures: AtomicU64::new(1),

@@ -56,7 +56,8 @@ impl EngineCore {
         // The fleet's lines as this version writes them: another version has other names, or another order.
         let fleets = shared_settings(&configured(&fleets));
         // Both have the same names in the same order.
-        let pairs = cluster.own_settings.lines().zip(fleets.lines());
+        let own = lock(&cluster.own_settings).clone();
+        let pairs = own.lines().zip(fleets.lines());
         let differ = pairs.filter(|(own, fleets)| own != fleets);
         Ok(differ
             .map(|(own, fleets)| (own.to_owned(), fleets.to_owned()))
@@ -68,10 +69,17 @@ impl EngineCore {
         let differ = self.foreign_settings().unwrap_or_default();
         let names = differ.iter().filter_map(|(own, _)| own.split('=').next());
         let names: Vec<_> = names.map(|name| name.trim().to_owned()).collect();
-        let text = "The configuration of this node has other settings than the fleet, which hold for all nodes: set the same here and restart \
+        let text = "The configuration of this node has other settings than the fleet, which hold for all nodes: set the same here and reload \
                     it, or change those of the fleet with `deskfleet cluster settings`.";
         let condition = Condition::new("SettingsDiffer", Severity::Warning, text, now);
         (!names.is_empty()).then(|| condition.about(names.len() as u64, names))
+    }
+
+    /// Compares the shared settings of `config` with those of the fleet from now on.
+    pub(crate) fn set_own_settings(&self, config: &Config) {
+        if let Some(cluster) = self.cluster() {
+            *lock(&cluster.own_settings) = shared_settings(config);
+        }
     }
 
     /// Makes the settings of this node those of the fleet.
@@ -82,7 +90,7 @@ impl EngineCore {
         cluster.check_running()?;
         self.verify(cluster)?;
         self.apply_first(cluster)?;
-        let settings = cluster.own_settings.clone();
+        let settings = lock(&cluster.own_settings).clone();
         let names = self.foreign_settings()?.into_iter().map(|(own, _)| own);
         let row = configured_by(Caller::HOST, names.collect());
         self.configure(cluster, settings, Some(&row), cluster.fleet_rules())

@@ -25,7 +25,7 @@ impl EngineCore {
             // A store that left a fleet begins another one with the settings of that: by others what it has may be too old.
             let kept = stored::fleet_configuration(&self.store.snapshot()?)?;
             let first = Configure {
-                settings: kept.unwrap_or_else(|| cluster.own_settings.clone()),
+                settings: kept.unwrap_or_else(|| lock(&cluster.own_settings).clone()),
                 founds: Some(fresh),
             };
             let begun = cluster.append_configuration(own, &first, None, cluster.rules);
