@@ -90,7 +90,7 @@ pub const UNATTENDED_SECONDS: i64 = 15 * 60;
 /// actions, takes 30 minutes in a simulation; `deskfleet-provider` fails what takes longer than an hour.
 pub const STALLED_SECONDS: i64 = 2 * 60 * 60;
 /// The longest lease of a provider, in seconds.
-pub const LEASE_SECONDS_MAX: u64 = 60 * 60;
+pub const LEASE_SECONDS_MAX: i64 = 60 * 60;
 /// Subjects that a condition names, of all that it counts.
 pub const CONDITION_SUBJECTS_MAX: usize = 10;
 /// The longest text of a condition that is stored and in an event, in code points.

@@ -1,7 +1,8 @@
 //! The settings that all nodes share, changed while they run.
 
 use deskfleet::{
-    ActionRequest, Config, Engine, ErrorKind, ManualClock, cluster::MemoryLog, settings::Value,
+    ActionRequest, AuditAction, Config, Engine, ErrorKind, ManualClock, cluster::MemoryLog,
+    settings::Value,
 };
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, workspace};
 
@@ -133,4 +134,45 @@ fn setting_that_is_not_of_the_fleet_or_takes_another_value_changes_nothing() {
         (engine.fleet_settings().unwrap(), engine.position()),
         before
     );
+}
+
+#[test]
+fn changed_settings_are_audited_one_by_one() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let engine = node(1, &clock, &log);
+    engine.put_workspace(workspace("ws-1")).unwrap();
+    let set = |changes: &[(String, Value)]| engine.change_fleet_settings(changes, None).unwrap();
+    let days = |days: u64| ("retention_days.stats".to_owned(), Value::Number(days));
+    // Three changes of one minute, of which the first and the last are the same.
+    for count in [20, 25, 20] {
+        set(&[days(count)]);
+    }
+    // What is as it was has no entry, and is not named beside what changes.
+    let before = engine.position();
+    set(&[days(20)]);
+    engine.configure_fleet().unwrap();
+    engine.configure_fleet().unwrap();
+    assert_eq!(engine.position(), before.map(|position| position + 1));
+    let all = engine.fleet_settings().unwrap().unwrap().into_iter();
+    let all = all.filter(|(name, _)| name.starts_with("actions.durations."));
+    let many: Vec<_> = all
+        .map(|(name, _)| (name, Value::Text("77s".to_owned())))
+        .chain([days(30)])
+        .collect();
+    set(&many);
+    let rows = engine.admin_activity(100).unwrap().into_iter();
+    let rows = rows.filter(|row| row.action == AuditAction::ConfigureFleet);
+    let details: Vec<String> = rows.filter_map(|row| row.detail).collect();
+    let (last, first) = details.split_at(details.len() - 4);
+    assert_eq!(
+        first,
+        [30, 20, 25, 20].map(|days| format!("retention_days.stats={days}"))
+    );
+    assert!(last.len() > 1, "{last:?}");
+    let last = last.join(", ");
+    assert!(!last.contains("retention_days"), "{last}");
+    for (name, _) in &many[..many.len() - 1] {
+        assert!(last.contains(&format!("{name}=")), "{name}: {last}");
+    }
 }

@@ -135,8 +135,10 @@ fn first_write_of_a_newer_program_is_by_the_rules_of_the_fleet() {
     older.put_workspace(workspace("ws-1")).unwrap();
     let newer = program(2, &clock, &log, NEWER).open_in_memory().unwrap();
     newer.put_workspace(workspace("ws-2")).unwrap();
-    let other = program(3, &clock, &log, NEWER).open_in_memory().unwrap();
-    other.configure_fleet().unwrap();
+    let mut config = Config::default();
+    config.retention_days.stats += 1;
+    let other = program(3, &clock, &log, NEWER).config(config);
+    other.open_in_memory().unwrap().configure_fleet().unwrap();
     assert_eq!(written(&log), [OLDER; 4]);
     follow(&older);
 }

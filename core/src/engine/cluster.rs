@@ -170,7 +170,7 @@ impl Engine {
         key: Option<&KeyInfo>,
     ) -> Result<()> {
         let by = Caller::from_key(key);
-        self.core().change_fleet_settings(changes, by)
+        self.core().change_fleet_settings(changes, &by)
     }
 
     /// Ends an upgrade to a version with newer rules: from here on all nodes write by the newest rules that this engine knows, which an older version cannot

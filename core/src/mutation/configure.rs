@@ -25,19 +25,14 @@ pub(crate) fn shared_settings(config: &Config) -> String {
     let mut lines = String::new();
     // Visiting takes a `&mut`.
     for (name, value) in shared_values(&mut config.clone()) {
-        lines.push_str(&line(&name, &value));
-        lines.push('\n');
+        let text = if let Value::Text(text) = value {
+            text
+        } else {
+            value.to_string()
+        };
+        lines.extend([&*name, "=", &text, "\n"]);
     }
     lines
-}
-
-/// A setting as a line.
-pub(crate) fn line(name: &str, value: &Value) -> String {
-    if let Value::Text(text) = value {
-        format!("{name}={text}")
-    } else {
-        format!("{name}={value}")
-    }
 }
 
 /// The settings that the nodes share, in the order of their declaration.

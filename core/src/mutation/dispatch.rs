@@ -3,7 +3,7 @@
 use crate::domain::lifecycle::{self, Refusal};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{Attempt, AuditResult, PendingAction};
-use crate::store::fleet::leases::{self, Lease};
+use crate::store::fleet::leases;
 use crate::store::fleet::pending::{self, Dispatched};
 use crate::store::fleet::workspaces::{Entry, Transition};
 use crate::timestamp::Timestamp;
@@ -16,7 +16,7 @@ use super::{Context, Mutation, Outcome};
 pub(crate) struct TakeLease {
     pub(crate) provider: String,
     pub(crate) instance: String,
-    pub(crate) seconds: u64,
+    pub(crate) seconds: u32,
 }
 
 impl Mutation for TakeLease {
@@ -24,17 +24,18 @@ impl Mutation for TakeLease {
     type Output = Timestamp;
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Timestamp>> {
-        if let Some(refused) = context.leased(&self.provider, Some(&self.instance))? {
+        let (provider, instance) = (&self.provider, &self.instance);
+        let (tables, now) = (&*context.tables, context.now);
+        if let Some(refused) = leases::refusal(tables, provider, Some(instance), now)? {
             return Ok(Err(refused));
         }
-        let (from, seconds) = (context.now, i64::try_from(self.seconds));
-        let lease = Lease {
-            from,
-            until: from.plus_seconds(seconds.unwrap_or(i64::MAX)),
-            instance: self.instance,
-        };
-        leases::put(context.tables, &self.provider, &lease)?;
-        Ok(Ok(lease.until))
+        let until = now.plus_seconds(self.seconds.into());
+        if until > now {
+            leases::put(tables, provider, instance, until)?;
+        } else {
+            leases::remove(tables, provider)?;
+        }
+        Ok(Ok(until))
     }
 }
 
@@ -59,7 +60,8 @@ impl Mutation for DispatchAction {
         let Attempt {
             provider, instance, ..
         } = &self.attempt;
-        if let Some(refused) = context.leased(provider, instance.as_deref())? {
+        let instance = instance.as_deref();
+        if let Some(refused) = leases::refusal(context.tables, provider, instance, context.now)? {
             return Ok(Err(refused));
         }
         let Some(mut row) = pending::get(context.tables, self.id)? else {
@@ -142,19 +144,6 @@ fn no_action() -> EngineError {
 }
 
 impl Context<'_, '_> {
-    /// The refusal where another process than `instance` has the lease of the provider.
-    fn leased(&self, provider: &str, instance: Option<&str>) -> Result<Option<EngineError>> {
-        let lease = leases::get(self.tables, provider)?;
-        // One from a time to come is none: a clock that was set ahead would make it last for years.
-        let live = lease.filter(|lease| (lease.from..lease.until).contains(&self.now));
-        let other = live.filter(|lease| Some(&*lease.instance) != instance);
-        Ok(other.map(|lease| {
-            let until = lease.until;
-            let message = format!("Another process of the provider has its lease, until {until}.");
-            EngineError::new(ErrorKind::InvalidResourceState, message)
-        }))
-    }
-
     /// The refusal of a request for the action `id`, which does not run because of `error`.
     fn cancelled_or(&self, id: u64, error: EngineError) -> Result<EngineError> {
         if self.end_of(id)? == Some(AuditResult::Cancelled) {

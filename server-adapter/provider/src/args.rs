@@ -209,8 +209,9 @@ fn time(text: &str) -> Result<Duration, String> {
 /// A time in which a process is not missed.
 fn lease(text: &str) -> Result<Duration, String> {
     let lease = time(text).ok();
-    let lease = lease.filter(|time| (1..=LEASE_SECONDS_MAX).contains(&time.as_secs()));
-    lease.ok_or_else(|| "write a time from 1s to 1h, such as 20s".to_owned())
+    let lease =
+        lease.filter(|time| (2..=LEASE_SECONDS_MAX).contains(&time.as_secs().cast_signed()));
+    lease.ok_or_else(|| "write a time from 2s to 1h, such as 20s".to_owned())
 }
 
 /// Calls a second.

@@ -21,6 +21,8 @@ use super::trace::Trace;
 const SWITCHED_BACK: &str = "switching the running mode back";
 /// How often the note of an attempt is sent again when there is no answer.
 const NOTES: u32 = 3;
+/// A process that did not begin its calls within this time of their notes was frozen: another one may have its lease by now.
+const SENT_WITHIN: Duration = Duration::from_secs(5);
 /// Where noting the attempts of a call took longer, what was noted first may be forbidden by now.
 const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
@@ -212,25 +214,11 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     if let Some(call) = calls.first() {
         kind.wait(call.order.action);
     }
-    let mut noted = calls;
-    // What takes long is done again, which changes nothing but that a hold or a cancellation meanwhile is noticed.
-    for _ in 0..2 {
-        let begun = Instant::now();
-        let mut accepted = Vec::with_capacity(noted.len());
-        for call in noted {
-            match note_attempt(fleet, name, &call) {
-                Ok(()) => accepted.push(call),
-                Err(called) => ended.push((call, called)),
-            }
-        }
-        noted = accepted;
-        if begun.elapsed() < NOTED_WITHIN {
-            break;
-        }
-    }
+    let noted = note_attempts(fleet, name, calls, &mut ended);
     if noted.is_empty() {
         return ended;
     }
+    let noted_at = Instant::now();
     for call in &noted {
         if let Some(note) = standing(&call.order) {
             // Without it another process reboots the desktop once more.
@@ -248,6 +236,14 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     }
     let orders: Vec<Order> = noted.iter().map(|call| call.order.clone()).collect();
     let keep = |record: &Value| fleet.import(&[record.to_string()]) == Ok(1);
+    if noted_at.elapsed() > SENT_WITHIN {
+        let why = "this process was frozen after it noted the attempt";
+        let not_begun = noted
+            .into_iter()
+            .map(|call| (call, Called::NotNoted(why.to_owned())));
+        ended.extend(not_begun);
+        return ended;
+    }
     let answers = kind.send(&orders, &keep);
     let mut answers = answers.into_iter();
     for call in noted {
@@ -277,6 +273,27 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
         ended.push((call, called));
     }
     ended
+}
+
+/// Notes the attempts; returns the calls whose attempt is noted.
+fn note_attempts(fleet: &Fleet, name: &str, calls: Vec<Call>, ended: &mut Ended) -> Vec<Call> {
+    let mut noted = calls;
+    // What takes long is done again, which changes nothing but that a hold or a cancellation meanwhile is noticed.
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let mut accepted = Vec::with_capacity(noted.len());
+        for call in noted {
+            match note_attempt(fleet, name, &call) {
+                Ok(()) => accepted.push(call),
+                Err(called) => ended.push((call, called)),
+            }
+        }
+        noted = accepted;
+        if begun.elapsed() < NOTED_WITHIN {
+            break;
+        }
+    }
+    noted
 }
 
 /// What is noted of an attempt whatever its answer is: the action has happened before it, or was refused.

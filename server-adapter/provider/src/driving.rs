@@ -90,6 +90,16 @@ impl Driving {
         })
     }
 
+    /// Leaves what another process of this name has begun to it, for as long as its calls may take.
+    pub(super) fn leave_to_the_other(&mut self, pending: &[Pending]) {
+        let begun = |of: &&Pending| of.attempts > 0 && self.is_ours(of);
+        let ids: Vec<u64> = pending.iter().filter(begun).map(|of| of.id).collect();
+        for id in ids {
+            let memory = self.memories.entry(id).or_insert_with(Memory::new);
+            memory.not_before = Some(Instant::now() + self.kind.answers_within());
+        }
+    }
+
     /// Looks and acts until `stop`; then waits for the calls that are under way.
     pub(super) fn run(&mut self, stop: &AtomicBool) {
         let mut failures = 0;

@@ -158,7 +158,12 @@ impl Refusal {
             Self::Unreachable(why) => why.clone(),
             Self::Problem { code, message, .. } => format!("{code}: {message}"),
         };
-        format!("{why}; the key is that of --key-file, and needs the scope admin")
+        match self {
+            Self::Problem {
+                status: 401 | 403, ..
+            } => format!("{why}; the key is that of --key-file, and needs the scope admin"),
+            Self::Problem { .. } | Self::Unreachable(_) => why,
+        }
     }
 }
 
@@ -170,17 +175,24 @@ impl Fleet {
     /// One sentence about the key or the CAs.
     pub(super) fn new(url: &str, key_file: &Path, ca: Option<&Path>) -> Result<Self, String> {
         let key = read_api_key(key_file).map_err(|error| error.to_string())?;
-        let bounds = Bounds {
-            whole: REQUEST_TIME,
-            connect: CONNECT_TIME,
-            proxied: false,
-        };
         Ok(Self {
-            agent: agent(bounds, ca).map_err(|error| error.to_string())?,
+            agent: agent_within(REQUEST_TIME, ca)?,
             url: url.trim_end_matches('/').to_owned(),
             key_file: key_file.to_owned(),
             key: Arc::new(Mutex::new(key)),
             instance: Trace::new().to_string(),
+        })
+    }
+
+    /// The same process, whose requests take at most `time`.
+    ///
+    /// # Errors
+    ///
+    /// One sentence about the CAs.
+    pub(super) fn within(&self, time: Duration, ca: Option<&Path>) -> Result<Self, String> {
+        Ok(Self {
+            agent: agent_within(time, ca)?,
+            ..self.clone()
         })
     }
 
@@ -423,4 +435,13 @@ fn cut(text: &str) -> String {
 pub(super) fn desktops<'p>(actions: impl Iterator<Item = &'p Pending>) -> Vec<String> {
     let ids: BTreeSet<&String> = actions.map(|action| &action.workspace_id).collect();
     ids.into_iter().cloned().collect()
+}
+
+fn agent_within(time: Duration, ca: Option<&Path>) -> Result<Agent, String> {
+    let bounds = Bounds {
+        whole: time,
+        connect: time.min(CONNECT_TIME),
+        proxied: false,
+    };
+    agent(bounds, ca).map_err(|error| error.to_string())
 }

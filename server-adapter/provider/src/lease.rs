@@ -14,8 +14,8 @@ use super::status::Status;
 
 /// The longest time in which a stop is not looked at.
 const LOOK: Duration = Duration::from_millis(200);
-/// Attempts to extend a lease while it lasts.
-const ATTEMPTS: u32 = 3;
+/// Attempts to extend a lease while it lasts, of which each takes at most its part of that time.
+pub(super) const ATTEMPTS: u32 = 3;
 
 /// A lease to take.
 #[derive(Debug, Clone)]
@@ -25,6 +25,15 @@ pub(super) struct Wanted {
     pub(super) name: String,
     /// How long the lease lasts unless it is extended.
     pub(super) time: Duration,
+}
+
+/// How a process came by its lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Nobody had it, or a process that was gone when this one started.
+    AtStart,
+    /// Another process had it while this one ran, and may have calls under way.
+    FromAnother,
 }
 
 /// A lease that is extended until its end.
@@ -40,26 +49,32 @@ impl Wanted {
         self.fleet.take_lease(&self.name, self.time)
     }
 
-    /// Waits until this process has the lease; `None` at a stop.
+    /// Waits until this process has the lease, and returns how it came by it; `None` at a stop.
     ///
     /// # Errors
     ///
-    /// What the server refuses, such as the key.
-    pub(super) fn wait(&self, status: &Status, stop: &AtomicBool) -> Result<Option<()>, String> {
-        let mut failures = 0;
+    /// What the server refuses at the first request, such as the key.
+    pub(super) fn wait(&self, status: &Status, stop: &AtomicBool) -> Result<Option<Taken>, String> {
+        let begun = Instant::now();
+        let (mut failures, mut was_lost) = (0, false);
         loop {
-            let before_next = match self.take() {
-                Ok(()) => break,
-                Err(refusal) if refusal.is_not_found() => {
-                    say(&format!(
-                        "no lease, so run one process of {} alone: {refusal}",
-                        self.name
-                    ));
-                    break;
+            let asked = if was_lost {
+                // The process that has the lease could not extend it either, and comes first.
+                self.fleet.pending().map(|_| false)
+            } else {
+                self.take().map(|()| true)
+            };
+            let is_standby = status.is_standby();
+            let before_next = match asked {
+                Ok(true) => break,
+                Ok(false) => {
+                    was_lost = false;
+                    self.time
                 }
                 Err(refusal) if refusal.is_of_state() => {
                     status.fleet_found();
-                    if !status.set_standby(true) {
+                    if !is_standby {
+                        status.set_standby(true);
                         say(&format!(
                             "deskfleet-provider: standing by, to take over {}: {refusal}",
                             self.name
@@ -68,31 +83,52 @@ impl Wanted {
                     failures = 0;
                     self.time / ATTEMPTS
                 }
-                Err(Refusal::Unreachable(why)) => {
-                    status.fleet_lost(&Refusal::Unreachable(why));
+                Err(refusal) if refusal.is_not_found() && !is_standby => {
+                    say(&format!(
+                        "no lease, so run one process of {} alone: {refusal}",
+                        self.name
+                    ));
+                    break;
+                }
+                // A key may be replaced, and a server go back to a version without leases, while this process stands by.
+                Err(refusal @ Refusal::Problem { .. }) if !is_standby => {
+                    return Err(refusal.about_the_key());
+                }
+                Err(refusal) => {
+                    was_lost = true;
+                    status.fleet_lost(&refusal);
                     failures += 1;
                     pause(failures, None, random())
                 }
-                Err(refusal) => return Err(refusal.about_the_key()),
             };
             if !sleep(before_next, stop) {
                 return Ok(None);
             }
         }
+        status.fleet_found();
+        let was_standby = status.is_standby();
         status.set_standby(false);
-        Ok(Some(()))
+        // The lease of a process that was gone before this one started has ended by then, and was asked for.
+        let longest = self.time + self.time / ATTEMPTS * 2;
+        Ok(Some(if was_standby && begun.elapsed() > longest {
+            Taken::FromAnother
+        } else {
+            Taken::AtStart
+        }))
     }
 
     /// Extends the lease until its end. Sets `stop` where another process has taken it.
-    pub(super) fn keep(self, stop: &Arc<AtomicBool>) -> io::Result<Lease> {
+    pub(super) fn keep(self, status: &Arc<Status>, stop: &Arc<AtomicBool>) -> io::Result<Lease> {
         let is_over = Arc::<AtomicBool>::default();
         let (over, stop) = (Arc::clone(&is_over), Arc::clone(stop));
+        let status = Arc::clone(status);
         let thread = Builder::new().name("deskfleet-lease".into());
         let thread = thread.spawn(move || {
             let mut can_be_asked = true;
             while sleep(self.time / ATTEMPTS, &over) {
                 match self.take() {
                     Err(refusal) if refusal.is_of_state() => {
+                        status.set_standby(true);
                         stop.store(true, Ordering::Relaxed);
                         return true;
                     }

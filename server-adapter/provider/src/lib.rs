@@ -43,7 +43,7 @@ use self::cap::Cap;
 use self::driving::{Driving, Pace};
 use self::fleet::{Fleet, Pending, Refusal};
 use self::kind::Kind;
-use self::lease::Wanted;
+use self::lease::{Taken, Wanted};
 use self::status::Status;
 use self::sync::Sync;
 use self::webhook::Webhook;
@@ -285,23 +285,36 @@ fn drive(
     let (status, stop) = (Arc::<Status>::default(), Arc::<AtomicBool>::default());
     listening::start(common.listen, &status, &stop).map_err(failed)?;
     let wanted = Wanted {
-        fleet: fleet.clone(),
+        fleet: fleet.within(common.lease / lease::ATTEMPTS, common.ca.as_deref())?,
         name: name.clone(),
         time: common.lease,
     };
-    if wanted.wait(&status, &stop)?.is_none() {
+    let Some(taken) = wanted.wait(&status, &stop)? else {
         return Ok(());
-    }
-    let lease = wanted.keep(&stop).map_err(failed)?;
-    let driven = drive_with_lease(common, fleet, kind, name, synced, (&status, &stop));
+    };
+    let lease = wanted.keep(&status, &stop).map_err(failed)?;
+    let driven = drive_with_lease(common, fleet, kind, (name, taken), synced, (&status, &stop));
     if lease.give_back() {
         return Err(
-            "another process of this name took the lease, as this one did not extend it in time: what was begun goes on there. Started again, this \
-             one stands by"
+            "another process of this name has the lease now: this one was frozen, cut off, or started where the server knew no leases. What was begun \
+             goes on there; started again, this one stands by"
                 .to_owned(),
         );
     }
     driven
+}
+
+/// Says which other providers have begun actions.
+fn say_others(pending: &[Pending], name: &str) {
+    let others: BTreeSet<&str> = pending
+        .iter()
+        .filter_map(|of| of.provider.as_deref())
+        .collect();
+    for other in others.into_iter().filter(|other| *other != name) {
+        log_line::say(&format!(
+            "actions that the provider {other} has begun are left to it; start one with --name {other} where it runs no more"
+        ));
+    }
 }
 
 /// Drives until `stop`. What was begun before is counted once this process has the lease: until then another one begins more.
@@ -309,7 +322,7 @@ fn drive_with_lease(
     common: &Common,
     fleet: &Fleet,
     kind: Arc<dyn Kind>,
-    name: String,
+    (name, taken): (String, Taken),
     synced: Option<(Arc<Amazon>, Duration)>,
     (status, stop): (&Arc<Status>, &Arc<AtomicBool>),
 ) -> Result<(), String> {
@@ -349,15 +362,7 @@ fn drive_with_lease(
         common.url,
         pending.len()
     ));
-    let others: BTreeSet<&str> = pending
-        .iter()
-        .filter_map(|of| of.provider.as_deref())
-        .collect();
-    for other in others.into_iter().filter(|other| *other != name) {
-        log_line::say(&format!(
-            "actions that the provider {other} has begun are left to it; start one with --name {other} where it runs no more"
-        ));
-    }
+    say_others(&pending, &name);
     let threads = usize::from(common.parallel);
     if let Some((amazon, every)) = synced {
         let sync = Sync::new(fleet.clone(), amazon, Arc::clone(status), every);
@@ -373,7 +378,11 @@ fn drive_with_lease(
         (cap, threads),
         Arc::clone(status),
     );
-    driving.map_err(failed)?.run(stop);
+    let mut driving = driving.map_err(failed)?;
+    if taken == Taken::FromAnother {
+        driving.leave_to_the_other(&pending);
+    }
+    driving.run(stop);
     if !stop.load(Ordering::Relaxed) {
         return Err("the loop ended".to_owned());
     }

@@ -135,15 +135,20 @@ impl Status {
         *lock(&self.lost) = None;
     }
 
-    /// Sets whether another process has the lease; returns whether that was known.
-    pub(super) fn set_standby(&self, is_standby: bool) -> bool {
-        self.is_standby.swap(is_standby, Ordering::Relaxed)
+    /// Sets whether another process has the lease.
+    pub(super) fn set_standby(&self, is_standby: bool) {
+        self.is_standby.store(is_standby, Ordering::Relaxed);
+    }
+
+    /// Whether another process has the lease.
+    pub(super) fn is_standby(&self) -> bool {
+        self.is_standby.load(Ordering::Relaxed)
     }
 
     /// What is wrong, for people; empty where nothing is.
     pub(super) fn wrong(&self) -> String {
         let mut text = String::new();
-        if self.is_standby.load(Ordering::Relaxed) {
+        if self.is_standby() {
             text.push_str("standing by: another process of this name has the lease\n");
         }
         if let Some(why) = &*lock(&self.lost) {
@@ -183,7 +188,7 @@ impl Status {
             (
                 "deskfleet_provider_standby",
                 "1 while nothing is begun, as another process of this name has the lease.",
-                u64::from(self.is_standby.load(Ordering::Relaxed)),
+                u64::from(self.is_standby()),
             ),
             (
                 "deskfleet_provider_pending_actions",

@@ -1,13 +1,13 @@
 //! `deskfleet-provider command` over a real server, and what all providers have in common.
 
-use std::fs::{File, Permissions};
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use crate::fleets::{Fleet, PATIENCE, Provider};
+use crate::fleets::{Fleet, PATIENCE};
 use deskfleet::{Action, AuditResult};
 use serde_json::Value;
 
@@ -154,66 +154,6 @@ fn provider_stops_at_a_signal_after_what_it_has_begun() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(provider.0.wait().unwrap().success());
     assert_eq!(fleet.end_of(reboot).0, AuditResult::Completed);
-}
-
-/// The number of lines in a file of the fleet.
-fn lines(fleet: &Fleet, name: &str) -> usize {
-    let text = std::fs::read_to_string(fleet.folder.path().join(name));
-    text.unwrap_or_default().lines().count()
-}
-
-#[test]
-fn second_process_of_a_name_stands_by_and_takes_over() {
-    let fleet = Fleet::new(&["ws-1", "ws-2", "ws-3", "ws-4"]);
-    let line = |own: &str| {
-        let text = format!("cat > /dev/null; echo >> {own}");
-        let script = fleet.file(&format!("{own}.sh"), &text);
-        let script = script.to_str().unwrap().to_owned();
-        ["command", "--apply", "--", "sh", &script].map(str::to_owned)
-    };
-    let start = |own: &str| {
-        let line = line(own);
-        let log = File::create(fleet.folder.path().join(format!("{own}.log"))).unwrap();
-        let line: Vec<&str> = line.iter().map(String::as_str).collect();
-        Provider(fleet.command(&line).stderr(log).spawn().unwrap())
-    };
-    let says = |own: &str, text: &str| {
-        let log = fleet.folder.path().join(format!("{own}.log"));
-        fleet.wait(text, || {
-            std::fs::read_to_string(&log).unwrap().contains(text)
-        });
-    };
-    let mut first = start("first");
-    fleet.act(Action::Reboot, "ws-1");
-    fleet.wait_until_done();
-    let mut second = start("second");
-    says("second", "standing by, to take over command");
-    fleet.act(Action::Reboot, "ws-2");
-    fleet.wait_until_done();
-    assert_eq!((lines(&fleet, "first"), lines(&fleet, "second")), (2, 0));
-
-    // One that is stopped and goes on later finds that it was replaced.
-    let signal = |of: &Provider, signal| {
-        let pid = rustix::process::Pid::from_child(&of.0);
-        rustix::process::kill_process(pid, signal).unwrap();
-    };
-    signal(&first, rustix::process::Signal::STOP);
-    fleet.act(Action::Reboot, "ws-3");
-    fleet.wait_until_done();
-    assert_eq!(lines(&fleet, "second"), 1);
-    signal(&first, rustix::process::Signal::CONT);
-    assert_eq!(first.0.wait().unwrap().code(), Some(1));
-    says("first", "another process of this name took the lease");
-
-    // One that ends gives the lease back.
-    let _third = start("third");
-    says("third", "standing by, to take over command");
-    signal(&second, rustix::process::Signal::TERM);
-    assert!(second.0.wait().unwrap().success());
-    fleet.act(Action::Reboot, "ws-4");
-    fleet.wait_until_done();
-    let all = ["first", "second", "third"].map(|own| lines(&fleet, own));
-    assert_eq!(all, [2, 1, 1]);
 }
 
 #[test]

@@ -211,6 +211,11 @@ fn kill_round(cloud: &CloudFleet, round: u64, seed: &mut u64) -> usize {
         let provider = cloud.provide(&options);
         std::thread::sleep(Duration::from_millis(below(seed, 900)));
         drop(provider);
+        // The next one begins at once.
+        fleet.wait("the end of the lease", || {
+            let ended = fleet.server.engine.take_lease("aws-us-east-1", "none", 0);
+            ended.is_ok()
+        });
     }
     let provider = cloud.provide(&options);
     fleet.wait_until_done();

@@ -12,6 +12,7 @@ mod aws;
 mod command;
 mod fleet;
 mod inventory;
+mod lease;
 mod mode;
 mod webhook;
 
@@ -20,5 +21,7 @@ mod webhook;
 mod client;
 mod clouds;
 mod fleets;
+#[path = "../../tests/gate/mod.rs"]
+mod gate;
 #[path = "../../tests/served/mod.rs"]
 mod served;

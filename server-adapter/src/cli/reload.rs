@@ -18,6 +18,10 @@ use super::output::log;
 /// The configuration in force.
 #[derive(Debug)]
 struct InForce {
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(dead_code, reason = "only a node compares settings with a fleet")
+    )]
     engine: Engine,
     configuration: Configuration,
     server: ServerHandle,
@@ -28,8 +32,7 @@ struct InForce {
 /// Loads the configuration again each time that the result is called. That does not wait: reading a file can take long, so each time has
 /// a thread of its own, one after another.
 pub(crate) fn requests(
-    engine: Engine,
-    configuration: Configuration,
+    (engine, configuration): (Engine, Configuration),
     server: ServerHandle,
     backups: BackupHandle,
     notifications: Notifications,

@@ -107,13 +107,8 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         let server = Server::new(listener, engine.clone(), options)
             .map_err(|error| Failure::caused("cannot listen", &error))?;
         let (handle, sent) = (backups.handle(), notifications.clone());
-        let reload = reload::requests(
-            engine.clone(),
-            configuration.clone(),
-            server.handle(),
-            handle.clone(),
-            sent,
-        );
+        let in_force = (engine.clone(), configuration.clone());
+        let reload = reload::requests(in_force, server.handle(), handle.clone(), sent);
         let stop = signals::catch(move || handle.request(), reload)
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(&engine, settings, address);

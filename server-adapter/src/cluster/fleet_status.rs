@@ -159,8 +159,8 @@ fn found(status: &ClusterStatus) -> Vec<Problem> {
 
 /// Whether a condition is of the node that reports it: the host of a node also lists what is wrong with others.
 fn is_of_node(code: &str) -> bool {
-    // A node that reports has the log again, or has just started.
-    !FLEET_CONDITIONS.contains(&code) && code != "LogUnavailable"
+    // A node that reports has the log again, or has just started, and takes reports.
+    !FLEET_CONDITIONS.contains(&code) && !["LogUnavailable", "NodeUnreported"].contains(&code)
 }
 
 /// Whether a node copies the store of another: it reports that once before it starts, without rules.

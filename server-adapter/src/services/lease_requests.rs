@@ -16,7 +16,7 @@ const NO_LEASE: Refused = (
 struct LeaseRequest {
     provider: String,
     instance: String,
-    seconds: u64,
+    seconds: u32,
 }
 
 /// Takes, extends or ends a lease. Returns why the engine did not.

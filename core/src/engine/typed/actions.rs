@@ -143,11 +143,11 @@ impl Engine {
         &self,
         provider: &str,
         instance: &str,
-        seconds: u64,
+        seconds: u32,
     ) -> Result<ProviderLease> {
         validation::short_text("provider", provider)?;
         validation::short_text("instance", instance)?;
-        if seconds > LEASE_SECONDS_MAX {
+        if i64::from(seconds) > LEASE_SECONDS_MAX {
             let message = format!("seconds is at most {LEASE_SECONDS_MAX}");
             return Err(EngineError::invalid("seconds", message));
         }

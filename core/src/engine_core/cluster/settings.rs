@@ -6,35 +6,34 @@ use crate::limits::TEXT_MAX;
 use crate::locks::lock;
 use crate::log::{Appended, EntryId};
 use crate::model::{AuditAction, Condition, Severity};
-use crate::mutation::configure::{
-    Configure, change, line, shared_settings, shared_values, take_over,
-};
+use crate::mutation::configure::{Configure, change, shared_settings, shared_values, take_over};
 use crate::mutation::logged::entry::{EntryWriter, LEASE_RULES};
 use crate::mutation::logged::{Logged as _, Tag};
 use crate::mutation::{AuditAccess, Caller, TakeLease};
 use crate::settings::Value;
 use crate::store::cluster as stored;
 use crate::store::codec::Encoder;
+use crate::store::fleet::leases;
 use crate::timestamp::Timestamp;
 
 use super::super::EngineCore;
 use super::Cluster;
 
 impl Cluster {
-    /// Appends settings for all nodes, by these rules, and the audit row of who changed them.
+    /// Appends settings for all nodes, by these rules, and the audit rows of who changed them.
     pub(super) fn append_configuration(
         &self,
         id: EntryId,
         configure: &Configure,
-        audited: Option<&AuditAccess>,
+        audited: &[AuditAccess],
         rules: u16,
     ) -> Result<Appended> {
         let mut entry = EntryWriter::new(rules);
         let mut bytes = Encoder::default();
         configure.encode(&mut bytes);
         entry.append(Tag::Configure, bytes.bytes());
-        // A node of a version before these rules cannot read the row.
-        if let Some(row) = audited.filter(|_| rules >= LEASE_RULES) {
+        // A node of a version before these rules cannot read the rows.
+        for row in audited.iter().filter(|_| rules >= LEASE_RULES) {
             let mut bytes = Encoder::default();
             row.encode(&mut bytes);
             entry.append(Tag::AuditAccess, bytes.bytes());
@@ -90,10 +89,9 @@ impl EngineCore {
         cluster.check_running()?;
         self.verify(cluster)?;
         self.apply_first(cluster)?;
+        let _changing = lock(&cluster.changing_settings);
         let settings = lock(&cluster.own_settings).clone();
-        let names = self.foreign_settings()?.into_iter().map(|(own, _)| own);
-        let row = configured_by(Caller::HOST, names.collect());
-        self.configure(cluster, settings, Some(&row), cluster.fleet_rules())
+        self.configure(cluster, settings, &Caller::HOST)
     }
 
     /// Raises the rules by which the fleet writes to the newest that this program knows: the settings are appended again, by those.
@@ -114,8 +112,9 @@ impl EngineCore {
             );
             return Err(EngineError::new(ErrorKind::InvalidResourceState, message));
         }
+        let _changing = lock(&cluster.changing_settings);
         let settings = cluster.shared(shared_settings);
-        self.configure(cluster, settings, None, rules)
+        self.append_settings(cluster, settings, &[], rules)
     }
 
     /// The settings of the fleet, or of that which the store left; `None` without one, or before the first entry.
@@ -128,7 +127,7 @@ impl EngineCore {
     pub(crate) fn change_fleet_settings(
         &self,
         changes: &[(String, Value)],
-        by: Caller,
+        by: &Caller,
     ) -> Result<()> {
         let Some(cluster) = self.cluster() else {
             return Ok(());
@@ -141,17 +140,26 @@ impl EngineCore {
         for (name, value) in changes {
             change(&mut config, name, value)?;
         }
-        let settings = shared_settings(&config);
-        let lines = changes.iter().map(|(name, value)| line(name, value));
-        let row = configured_by(by, lines.collect());
-        self.configure(cluster, settings, Some(&row), cluster.fleet_rules())
+        self.configure(cluster, shared_settings(&config), by)
     }
 
-    fn configure(
+    /// Makes these the settings of the fleet, unless they are.
+    fn configure(&self, cluster: &Cluster, settings: String, by: &Caller) -> Result<()> {
+        let before = cluster.shared(shared_settings);
+        let changed = settings.lines().zip(before.lines());
+        let changed = changed.filter(|(new, old)| new != old).map(|(new, _)| new);
+        let rows = configured_by(by, changed);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.append_settings(cluster, settings, &rows, cluster.fleet_rules())
+    }
+
+    fn append_settings(
         &self,
         cluster: &Cluster,
         settings: String,
-        audited: Option<&AuditAccess>,
+        audited: &[AuditAccess],
         rules: u16,
     ) -> Result<()> {
         let id = self.new_entry_id()?;
@@ -168,6 +176,12 @@ impl EngineCore {
         if let Some(cluster) = self.cluster() {
             self.catch_up()?;
             self.apply_first(cluster)?;
+            let (provider, instance) = (&lease.provider, Some(&*lease.instance));
+            let snapshot = self.store.snapshot()?;
+            // One that waits asks again and again, and its entries would be kept by all nodes.
+            if let Some(refused) = leases::refusal(&snapshot, provider, instance, self.now())? {
+                return Err(refused);
+            }
             if cluster.fleet_rules() < LEASE_RULES {
                 let message = "A fleet knows leases once all its nodes are upgraded and `deskfleet cluster finalize` was run.";
                 return Err(EngineError::new(ErrorKind::NotFound, message));
@@ -177,18 +191,24 @@ impl EngineCore {
     }
 }
 
-/// The audit row of settings that were changed: their lines, or how many they are where those are longer than a row keeps.
-fn configured_by(by: Caller, lines: Vec<String>) -> AuditAccess {
-    let mut text = lines.join(", ");
-    if text.chars().count() > TEXT_MAX {
-        text = format!("{} settings", lines.len());
+/// The audit rows of settings that were changed, as many as their lines need.
+fn configured_by<'l>(by: &Caller, lines: impl Iterator<Item = &'l str>) -> Vec<AuditAccess> {
+    let mut details: Vec<String> = Vec::new();
+    for line in lines {
+        let has_room = |detail: &&mut String| detail.chars().count() + line.len() + 2 <= TEXT_MAX;
+        if let Some(detail) = details.last_mut().filter(has_room) {
+            *detail = format!("{detail}, {line}");
+        } else {
+            details.push(line.to_owned());
+        }
     }
-    AuditAccess {
+    let row = |detail| AuditAccess {
         action: AuditAction::ConfigureFleet,
-        detail: (!text.is_empty()).then_some(text),
+        detail: Some(detail),
         refused: None,
-        by,
-    }
+        by: by.clone(),
+    };
+    details.into_iter().map(row).collect()
 }
 
 /// The defaults, with the shared settings of these lines.

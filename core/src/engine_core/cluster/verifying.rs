@@ -28,7 +28,7 @@ impl EngineCore {
                 settings: kept.unwrap_or_else(|| lock(&cluster.own_settings).clone()),
                 founds: Some(fresh),
             };
-            let begun = cluster.append_configuration(own, &first, None, cluster.rules);
+            let begun = cluster.append_configuration(own, &first, &[], cluster.rules);
             begun.map_err(|error| {
                 let message = "the first entry of the log could not be appended yet";
                 EngineError::caused(ErrorKind::StorageUnavailable, message, error)

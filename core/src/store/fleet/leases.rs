@@ -1,42 +1,53 @@
-//! The leases of providers. They are values of `meta`. Key: `lease/`, then the provider. Value: since when, until when, the process.
+//! The leases of providers. They are values of `meta`. Key: `lease/`, then the provider. Value: until when, the process.
 
-use crate::error::Result;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::LEASE_SECONDS_MAX;
 use crate::timestamp::Timestamp;
 
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::table::{Read, Table, Tables};
 
-/// The lease of a provider.
-#[derive(Debug)]
-pub(crate) struct Lease {
-    pub(crate) from: Timestamp,
-    pub(crate) until: Timestamp,
-    pub(crate) instance: String,
-}
-
 fn key(provider: &str) -> Vec<u8> {
     [b"lease/", provider.as_bytes()].concat()
 }
 
-/// The last lease of a provider.
-pub(crate) fn get(read: &impl Read, provider: &str) -> Result<Option<Lease>> {
-    read.get(Table::Meta, &key(provider), |value| {
+/// The refusal where another process than `instance` has the lease of the provider at `now`.
+pub(crate) fn refusal(
+    read: &impl Read,
+    provider: &str,
+    instance: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<EngineError>> {
+    // One that was taken while the clock was days ahead is none: otherwise nobody could begin anything for days.
+    let latest = now.plus_seconds(2 * LEASE_SECONDS_MAX);
+    let refused = read.get(Table::Meta, &key(provider), |value| {
         let mut decoder = Decoder::new(value);
-        let lease = Lease {
-            from: decoder.time()?,
-            until: decoder.time()?,
-            instance: decoder.text()?.to_owned(),
-        };
+        let (until, holder) = (decoder.time()?, decoder.text()?);
         decoder.finish()?;
-        Ok(lease)
-    })
+        let is_live = until > now && until <= latest;
+        Ok((is_live && instance != Some(holder)).then(|| {
+            let message =
+                format!("The process {holder} of the provider has its lease until {until}.");
+            EngineError::new(ErrorKind::InvalidResourceState, message)
+        }))
+    })?;
+    Ok(refused.flatten())
 }
 
 /// Stores a lease in place of the last one of the provider.
-pub(crate) fn put(tables: &Tables<'_>, provider: &str, lease: &Lease) -> Result<()> {
+pub(crate) fn put(
+    tables: &Tables<'_>,
+    provider: &str,
+    instance: &str,
+    until: Timestamp,
+) -> Result<()> {
     let mut encoder = Encoder::default();
-    encoder.time(lease.from);
-    encoder.time(lease.until);
-    encoder.text(&lease.instance);
+    encoder.time(until);
+    encoder.text(instance);
     tables.put(Table::Meta, &key(provider), &encoder.finish())
+}
+
+/// Removes the lease of a provider.
+pub(crate) fn remove(tables: &Tables<'_>, provider: &str) -> Result<()> {
+    tables.remove(Table::Meta, &key(provider)).map(drop)
 }

@@ -155,6 +155,10 @@ impl Driving {
         record: Option<MergeRecord>,
         trace: &Trace,
     ) {
+        if ended.is_err() && self.status.is_standby() {
+            // Another process has begun it again.
+            return;
+        }
         let (result, message) = match &ended {
             Ok(()) => (self.fleet.complete(id, trace), "completed".to_owned()),
             Err(why) => (self.fleet.fail(id, why, trace), format!("failed: {why}")),

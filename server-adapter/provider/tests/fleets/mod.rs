@@ -90,7 +90,7 @@ impl Fleet {
             .current_dir(self.folder.path())
             .args(&line[..1])
             .args(["--url", &format!("http://{}", self.server.server.addr())])
-            .args(["--key-file", "key", "--every", "50ms", "--lease", "1s"])
+            .args(["--key-file", "key", "--every", "50ms", "--lease", "2s"])
             .args(&line[1..]);
         command
     }

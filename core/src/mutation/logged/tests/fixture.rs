@@ -118,11 +118,7 @@ fn mutations() -> Vec<Sample> {
     all.push(removal());
     all.push(access());
     all.extend(batches());
-    all.push(Sample::new(TakeLease {
-        provider: "aws".into(),
-        instance: "4f".into(),
-        seconds: 20,
-    }));
+    all.push(lease());
     all
 }
 
@@ -159,6 +155,14 @@ fn removal() -> Sample {
         before: Some(now()),
     };
     Sample::new(RemoveTelemetry::Begin(selection, desk()))
+}
+
+fn lease() -> Sample {
+    Sample::new(TakeLease {
+        provider: "aws".into(),
+        instance: "4f".into(),
+        seconds: 20,
+    })
 }
 
 fn dispatched() -> [Sample; 2] {
