@@ -403,7 +403,7 @@ fn configuration_that_is_loaded_again_is_compared_with_the_fleet() {
         "actions.durations.reboot = \"1m30s\"\n",
         "The configuration was loaded again; nothing changed.",
     );
-    assert!(!differs());
+    wait_until(|| !differs());
 }
 
 #[test]

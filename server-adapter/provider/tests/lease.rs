@@ -117,7 +117,7 @@ fn one_that_takes_over_leaves_what_runs_to_the_other() {
     }
 }
 
-/// Nobody could extend the lease meanwhile, so whoever asked first would have it.
+/// Nobody could extend the lease meanwhile, so the first to ask would have it.
 #[test]
 fn outage_of_the_server_moves_no_lease() {
     let fleet = Fleet::new(&["ws-1"]);
