@@ -2,7 +2,7 @@
 
 use deskfleet::routes::{Answer, Method};
 use deskfleet::{Code, ErrorKind};
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{HeaderName, Request, Response};
 
 use super::context::RequestContext;
 use super::operation::OwnRoute;
@@ -61,10 +61,11 @@ fn is_write<B>(shared: &ServerState, request: &Request<B>) -> bool {
     })
 }
 
-/// Adds the age of what this node has.
+/// Adds the age of what this node has, which is none while reads wait for what others wrote.
 pub(crate) fn say_age<B>(shared: &ServerState, response: &mut Response<B>) {
     if let Some(standing) = shared.metrics.standing() {
-        let seconds = HeaderValue::from(standing.lag.as_secs());
-        response.headers_mut().insert(AGE, seconds);
+        let least = u64::from(shared.latest_reads.is_skipping());
+        let seconds = standing.lag.as_secs().max(least);
+        response.headers_mut().insert(AGE, seconds.into());
     }
 }

@@ -139,7 +139,11 @@ impl Server {
         if engine.position().is_some() {
             threads.push(follower::start(engine.clone(), metrics.clone())?);
             if options.reads == Reads::Latest {
-                threads.push(self.shared.latest_reads.start(engine.clone())?);
+                threads.push(
+                    self.shared
+                        .latest_reads
+                        .start(engine.clone(), metrics.clone())?,
+                );
             }
         }
         let slots = &self.shared.slots;

@@ -24,6 +24,28 @@ fn age(answer: &Answer) -> u64 {
 }
 
 #[test]
+fn read_that_did_not_wait_for_the_log_is_old_and_the_next_are_not() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let place = fleet.node_folder();
+    let node = fleet.serve(&place);
+    let mut client = fleet.client(&node);
+    assert_eq!(put(&mut client, "ws-1"), 200);
+    let line = "GET /operator/workspaces/ws-1";
+    let read = || age(&asked(node.address, line, &fleet.admin, ""));
+    assert_eq!(read(), 0);
+    let held = fleet.gate.hold();
+    let begun = Instant::now();
+    // It waited for a second, and the next does not wait; what another node wrote is in neither.
+    assert!(read() >= 1);
+    assert!(read() >= 1);
+    assert!(begun.elapsed() < Duration::from_millis(1500));
+    drop(held);
+    let over = Instant::now();
+    wait_until(|| read() == 0);
+    assert!(over.elapsed() < Duration::from_millis(800), "{over:?}");
+}
+
+#[test]
 fn node_that_hears_nothing_refuses_writes_in_a_second_and_old_reads() {
     let Some(fleet) = Fleet::begin() else { return };
     let place = fleet.node_folder();
