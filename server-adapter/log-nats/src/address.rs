@@ -1,13 +1,16 @@
 //! The URL of a log in NATS, and what is given beside it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use deskfleet::cluster::LogError;
 use deskfleet_client::tls::{Identity, client_config};
 use deskfleet_log_runtime::{FLEET_BYTES_MAX, read_file, unusable};
+use http::HeaderValue;
 use tokio_rustls::TlsConnector;
 
 /// After three of them without a response the connection is replaced: before the engine has given up.
@@ -60,6 +63,45 @@ pub(super) struct Monitor {
     pub(super) authority: String,
     /// Where it is reached over TLS.
     pub(super) tls: Option<TlsConnector>,
+    /// The user and the password of the log, for a proxy that asks for one: over TLS alone.
+    pub(super) authorization: Option<HeaderValue>,
+}
+
+/// What `--log-credentials` has.
+enum Credentials {
+    /// As `nsc` writes it.
+    Jwt(String),
+    Password(String, String),
+}
+
+impl Credentials {
+    fn read(path: &Path) -> Result<Self, LogError> {
+        let text = read_file(path)?;
+        if text.contains("BEGIN NATS USER JWT") {
+            return Ok(Self::Jwt(text));
+        }
+        let line = text.trim_end_matches(['\r', '\n']);
+        let (user, password) = line.split_once(':').ok_or_else(|| unreadable(path))?;
+        Ok(Self::Password(user.to_owned(), password.to_owned()))
+    }
+
+    fn basic(&self) -> Option<HeaderValue> {
+        let Self::Password(user, password) = self else {
+            return None;
+        };
+        let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
+        let mut value = HeaderValue::try_from(format!("Basic {encoded}")).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+}
+
+/// The cause could have a part of the text.
+fn unreadable(path: &Path) -> LogError {
+    unusable(format!(
+        "{} is neither a .creds file nor a line USER:PASSWORD",
+        path.display()
+    ))
 }
 
 impl SyncCheck {
@@ -85,6 +127,8 @@ impl Address {
                 "user and password are given in a file, with --log-credentials",
             ));
         }
+        let credentials = options.credentials.as_deref().map(Credentials::read);
+        let credentials = credentials.transpose()?;
         let mut fleet = "fleet";
         let mut monitors: Vec<&str> = Vec::new();
         let mut unchecked_sync = false;
@@ -116,12 +160,12 @@ impl Address {
             sync: SyncCheck {
                 monitors: monitors
                     .into_iter()
-                    .map(|address| Monitor::new(address, options))
+                    .map(|address| Monitor::new(address, options, credentials.as_ref()))
                     .collect::<Result<_, _>>()?,
                 unchecked: unchecked_sync,
             },
             duplicate_window: options.duplicate_window.unwrap_or(DUPLICATE_WINDOW),
-            connect: connect_options(options, requires_tls)?,
+            connect: connect_options(options, credentials, requires_tls)?,
         })
     }
 }
@@ -132,7 +176,11 @@ fn is_token(name: &str) -> bool {
 }
 
 impl Monitor {
-    fn new(address: &str, options: &NatsOptions) -> Result<Self, LogError> {
+    fn new(
+        address: &str,
+        options: &NatsOptions,
+        credentials: Option<&Credentials>,
+    ) -> Result<Self, LogError> {
         let (scheme, authority) = address.split_once("://").unwrap_or_default();
         let authority = authority.trim_end_matches('/');
         let is_known = matches!(scheme, "http" | "https");
@@ -145,7 +193,9 @@ impl Monitor {
             let config = client_config(options.ca.as_deref(), options.identity.as_ref());
             config.map(|config| TlsConnector::from(Arc::new(config)))
         });
+        let credentials = credentials.filter(|_| tls.is_some());
         Ok(Self {
+            authorization: credentials.and_then(Credentials::basic),
             authority: authority.to_owned(),
             tls: tls
                 .transpose()
@@ -160,7 +210,11 @@ impl Monitor {
     }
 }
 
-fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectOptions, LogError> {
+fn connect_options(
+    options: &NatsOptions,
+    credentials: Option<Credentials>,
+    requires_tls: bool,
+) -> Result<ConnectOptions, LogError> {
     let mut connect = ConnectOptions::new()
         .name("deskfleet")
         .require_tls(requires_tls)
@@ -178,23 +232,17 @@ fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectO
         let Identity { certificate, key } = identity;
         connect = connect.add_client_certificate(certificate.clone(), key.clone());
     }
-    let Some(path) = &options.credentials else {
-        return Ok(connect);
-    };
-    // The cause could have a part of the text.
-    let unreadable = || {
-        unusable(format!(
-            "{} is neither a .creds file nor a line USER:PASSWORD",
-            path.display()
-        ))
-    };
-    let text = read_file(path)?;
-    if text.contains("BEGIN NATS USER JWT") {
-        return connect.credentials(&text).map_err(|_| unreadable());
+    let path = options
+        .credentials
+        .as_deref()
+        .unwrap_or_else(|| Path::new(""));
+    match credentials {
+        None => Ok(connect),
+        Some(Credentials::Jwt(text)) => connect.credentials(&text).map_err(|_| unreadable(path)),
+        Some(Credentials::Password(user, password)) => {
+            Ok(connect.user_and_password(user, password))
+        }
     }
-    let line = text.trim_end_matches(['\r', '\n']);
-    let (user, password) = line.split_once(':').ok_or_else(unreadable)?;
-    Ok(connect.user_and_password(user.to_owned(), password.to_owned()))
 }
 
 /// The cause of a refusal could name the user.
@@ -205,4 +253,41 @@ pub(super) fn connect_failure(error: &ConnectError) -> String {
         return "it refuses the credentials, which --log-credentials gives".to_owned();
     }
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_is_sent_to_monitoring_over_tls_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let credentials = |text: &str| {
+            let path = folder.path().join("credentials");
+            std::fs::write(&path, text).unwrap();
+            Some(path)
+        };
+        let jwt = "-----BEGIN NATS USER JWT-----\n";
+        for (text, scheme, expected) in [
+            ("fleet:a:b\n", "https", Some("Basic ZmxlZXQ6YTpi")),
+            ("fleet:a:b\n", "http", None),
+            (jwt, "https", None),
+        ] {
+            let options = NatsOptions {
+                credentials: credentials(text),
+                ..NatsOptions::default()
+            };
+            let given = options.credentials.as_deref().map(Credentials::read);
+            let given = given.transpose().unwrap();
+            let address = format!("{scheme}://n1.example.com:8222");
+            let monitor = Monitor::new(&address, &options, given.as_ref()).unwrap();
+            let sent = monitor.authorization.as_ref();
+            assert_eq!(
+                sent.map(|value| value.to_str().unwrap()),
+                expected,
+                "{text}"
+            );
+            assert!(sent.is_none_or(HeaderValue::is_sensitive));
+        }
+    }
 }

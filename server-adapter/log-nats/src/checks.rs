@@ -12,7 +12,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, Stor
 use deskfleet::cluster::{LogError, LogErrorKind};
 use deskfleet::limits::LOG_BODY_BYTES_MIN;
 use deskfleet::locks::lock;
-use http::{Request, header};
+use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
@@ -276,7 +276,7 @@ pub(super) async fn sync(sync: &SyncCheck) -> Result<Vec<String>, LogError> {
         LogError::new(
             LogErrorKind::Unsafe,
             format!(
-                "{message}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT`, and give all those addresses in the URL, as ?monitor=http://HOST:PORT,http://HOST:PORT; or, where each server is known to be set so, ?unchecked_sync=yes"
+                "{message}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT` or `https`, and give all those addresses in the URL, as ?monitor=http://HOST:PORT,http://HOST:PORT; or, where each server is known to be set so, ?unchecked_sync=yes"
             ),
         )
     };
@@ -345,24 +345,37 @@ async fn ask(monitor: &Monitor) -> Result<Monitored, String> {
 async fn get(monitor: &Monitor, path: &str) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let stream = TcpStream::connect(&monitor.authority).await?;
     match &monitor.tls {
-        None => get_over(stream, &monitor.authority, path).await,
+        None => get_over(stream, monitor, path).await,
         Some(tls) => {
             let name = ServerName::try_from(monitor.host().to_owned())?;
             let stream = tls.connect(name, stream).await?;
-            get_over(stream, &monitor.authority, path).await
+            get_over(stream, monitor, path).await
         }
     }
 }
 
 async fn get_over(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    host: &str,
+    monitor: &Monitor,
     path: &str,
 ) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let request = Request::get(path).header(header::HOST, host);
-    let response = sender.send_request(request.body(Empty::<Bytes>::new())?);
-    let body = Limited::new(response.await?.into_body(), MONITOR_BYTES_MAX);
+    let mut request = Request::get(path).header(header::HOST, &monitor.authority);
+    if let Some(authorization) = &monitor.authorization {
+        request = request.header(header::AUTHORIZATION, authorization);
+    }
+    let response = sender
+        .send_request(request.body(Empty::<Bytes>::new())?)
+        .await?;
+    let status = response.status();
+    if status == StatusCode::UNAUTHORIZED {
+        let why = "it asks for a user and a password: those of --log-credentials, USER:PASSWORD, are sent to https:// addresses";
+        return Err(why.into());
+    }
+    if !status.is_success() {
+        return Err(format!("its response is {status}").into());
+    }
+    let body = Limited::new(response.into_body(), MONITOR_BYTES_MAX);
     Ok(body.collect().await?.to_bytes())
 }

@@ -50,6 +50,8 @@ struct Progress {
     silent_since: Option<Instant>,
     /// Whether the last call of the log failed.
     has_failed: bool,
+    /// Whether what the log has could not be applied here when that was tried last.
+    is_stuck: bool,
     /// Whether the node applies nothing more: then the log is not what is wrong.
     is_halted: bool,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Standing {
     pub(crate) silence: Duration,
     /// Whether the log could not be used when that was tried last.
     pub(crate) has_failed: bool,
+    /// Whether what the log has could not be applied here when that was tried last.
+    pub(crate) is_stuck: bool,
     /// Whether the log was read since the start.
     pub(crate) is_reached: bool,
 }
@@ -81,6 +85,7 @@ impl NodeCounters {
             complete_at: (Instant::now(), at),
             silent_since: None,
             has_failed: false,
+            is_stuck: false,
             is_halted: false,
         });
     }
@@ -113,6 +118,7 @@ impl NodeCounters {
             complete_at: if position < last { before } else { now },
             silent_since: None,
             has_failed: false,
+            is_stuck: false,
             is_halted: false,
         });
     }
@@ -121,6 +127,8 @@ impl NodeCounters {
         add(&self.follow_failures, 1);
         if is_of_log {
             self.tried(false);
+        } else if let Some(progress) = &mut *lock(&self.progress) {
+            progress.is_stuck = true;
         }
     }
 
@@ -247,6 +255,12 @@ impl Standing {
             unavailable(&format!(
                 "the log has not responded for {seconds} s; writes are refused"
             ))
+        } else if self.lag > LAG_MAX && self.is_stuck {
+            let seconds = self.lag.as_secs();
+            let text = format!(
+                "this node could not apply what the log has for {seconds} s, for want of space for example: the log of the server says why"
+            );
+            Some(("LogBehind", text))
         } else if self.lag > LAG_MAX && self.position >= self.last {
             let seconds = self.lag.as_secs();
             unavailable(&format!("the log was not read for {seconds} s"))
@@ -272,6 +286,7 @@ impl Progress {
             lag: if is_fresh { Duration::ZERO } else { since },
             silence: self.silent_since.map_or(Duration::ZERO, silent),
             has_failed: self.has_failed,
+            is_stuck: self.is_stuck,
             is_reached: self.is_reached,
         }
     }
@@ -291,6 +306,7 @@ mod tests {
             complete_at: (begun, by_wall),
             silent_since: None,
             has_failed: false,
+            is_stuck: false,
             is_halted: false,
         };
         let lag = |progress: Progress, seconds, slept| {
@@ -379,6 +395,17 @@ mod tests {
         assert_eq!(
             (code, &*text),
             ("LogUnavailable", "the log was not read for 11 s")
+        );
+        // As where the disk is full: nothing is wrong with the log.
+        let stuck = Progress {
+            is_stuck: true,
+            ..unread
+        };
+        let (code, text) = after(stuck, 11_000).problem().unwrap();
+        assert_eq!(code, "LogBehind");
+        assert!(
+            text.starts_with("this node could not apply what the log has for 11 s"),
+            "{text}"
         );
     }
 
