@@ -42,7 +42,10 @@ fn advice(code: &str) -> &'static [&'static str] {
             "# Give `log` on all machines a ?fleet=NAME that it never had, and `archive`, if it is set, an empty folder.",
             "systemctl start deskfleet-node   # on NODE first, and write a backup there; on the others once their files are moved away and `join` names NODE",
         ],
-        "LogUnavailable" | "LogBehind" | "NodeUnreported" => &[
+        "LogBehind" => {
+            &["journalctl -u deskfleet-node -n 50   # on NODE: why it does not catch up"]
+        }
+        "LogUnavailable" | "NodeUnreported" => &[
             "journalctl -u deskfleet-node -n 50   # on NODE: what the log says",
             "pg_isready -h db1.example.com -p 5432            # with the address of each server of the log, if that is PostgreSQL",
             "curl -s http://n1.example.com:8222/healthz       # with the address of each of them, if it is JetStream",

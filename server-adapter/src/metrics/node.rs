@@ -48,12 +48,19 @@ struct Progress {
     complete_at: (Instant, SystemTime),
     /// When the first call of the log was made to which, and since which, there was no response.
     silent_since: Option<Instant>,
-    /// Whether the last call of the log failed.
-    has_failed: bool,
-    /// Whether what the log has could not be applied here when that was tried last.
-    is_stuck: bool,
+    /// What failed when the log was tried last.
+    failed: Option<Failed>,
     /// Whether the node applies nothing more: then the log is not what is wrong.
     is_halted: bool,
+}
+
+/// What failed where a node does not follow the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// A call of the log.
+    Log,
+    /// Applying what it has, for want of space for example.
+    Node,
 }
 
 /// The progress of a node.
@@ -67,10 +74,8 @@ pub(crate) struct Standing {
     pub(crate) lag: Duration,
     /// For how long the log has not responded to calls.
     pub(crate) silence: Duration,
-    /// Whether the log could not be used when that was tried last.
-    pub(crate) has_failed: bool,
-    /// Whether what the log has could not be applied here when that was tried last.
-    pub(crate) is_stuck: bool,
+    /// What failed when the log was tried last.
+    pub(crate) failed: Option<Failed>,
     /// Whether the log was read since the start.
     pub(crate) is_reached: bool,
 }
@@ -84,8 +89,7 @@ impl NodeCounters {
             is_reached: false,
             complete_at: (Instant::now(), at),
             silent_since: None,
-            has_failed: false,
-            is_stuck: false,
+            failed: None,
             is_halted: false,
         });
     }
@@ -101,7 +105,7 @@ impl NodeCounters {
     pub(super) fn heard(&self) {
         if let Some(progress) = &mut *lock(&self.progress) {
             progress.silent_since = None;
-            progress.has_failed = false;
+            progress.failed = None;
         }
     }
 
@@ -117,18 +121,16 @@ impl NodeCounters {
             // Until the tail is applied the node is as old as before it.
             complete_at: if position < last { before } else { now },
             silent_since: None,
-            has_failed: false,
-            is_stuck: false,
+            failed: None,
             is_halted: false,
         });
     }
 
     pub(super) fn follow_failed(&self, is_of_log: bool) {
         add(&self.follow_failures, 1);
-        if is_of_log {
-            self.tried(false);
-        } else if let Some(progress) = &mut *lock(&self.progress) {
-            progress.is_stuck = true;
+        let failed = if is_of_log { Failed::Log } else { Failed::Node };
+        if let Some(progress) = &mut *lock(&self.progress) {
+            progress.failed = Some(failed);
         }
     }
 
@@ -164,7 +166,7 @@ impl NodeCounters {
 
     fn tried(&self, is_done: bool) {
         if let Some(progress) = &mut *lock(&self.progress) {
-            progress.has_failed = !is_done;
+            progress.failed = (!is_done).then_some(Failed::Log);
         }
     }
 
@@ -246,7 +248,7 @@ impl Standing {
         let unavailable = |text: &str| Some(("LogUnavailable", text.to_owned()));
         if !self.is_reached {
             unavailable("the log was not reached since the start; writes are refused")
-        } else if self.has_failed {
+        } else if self.failed == Some(Failed::Log) {
             unavailable(
                 "the log could not be used when that was tried last; writes are refused until it is back",
             )
@@ -255,7 +257,7 @@ impl Standing {
             unavailable(&format!(
                 "the log has not responded for {seconds} s; writes are refused"
             ))
-        } else if self.lag > LAG_MAX && self.is_stuck {
+        } else if self.lag > LAG_MAX && self.failed.is_some() {
             let seconds = self.lag.as_secs();
             let text = format!(
                 "this node could not apply what the log has for {seconds} s, for want of space for example: the log of the server says why"
@@ -285,8 +287,7 @@ impl Progress {
             last: self.last,
             lag: if is_fresh { Duration::ZERO } else { since },
             silence: self.silent_since.map_or(Duration::ZERO, silent),
-            has_failed: self.has_failed,
-            is_stuck: self.is_stuck,
+            failed: self.failed,
             is_reached: self.is_reached,
         }
     }
@@ -305,8 +306,7 @@ mod tests {
             is_reached: true,
             complete_at: (begun, by_wall),
             silent_since: None,
-            has_failed: false,
-            is_stuck: false,
+            failed: None,
             is_halted: false,
         };
         let lag = |progress: Progress, seconds, slept| {
@@ -398,7 +398,7 @@ mod tests {
         );
         // As where the disk is full: nothing is wrong with the log.
         let stuck = Progress {
-            is_stuck: true,
+            failed: Some(Failed::Node),
             ..unread
         };
         let (code, text) = after(stuck, 11_000).problem().unwrap();
@@ -415,7 +415,7 @@ mod tests {
         // Before it is a node.
         counters.appended(Duration::ZERO, false);
         counters.begun(3, SystemTime::now());
-        let has_failed = || counters.standing().unwrap().has_failed;
+        let has_failed = || counters.standing().unwrap().failed == Some(Failed::Log);
         assert!(!has_failed());
         for is_append in [true, false] {
             if is_append {
