@@ -338,7 +338,7 @@ fn lease_that_a_wrong_clock_made_long_is_none() {
     let refused = engine.take_lease("aws", "two", 20).unwrap_err();
     let message = refused.to_string();
     assert!(
-        message.contains("process one of the provider has its lease until 2027-12-25T09:00:00Z"),
+        message.contains("process one of the provider has its lease."),
         "{message}"
     );
     clock.set(start);

@@ -162,13 +162,12 @@ impl EngineCore {
     /// The codes of what is wrong with this node, without the data of the fleet: those for which it is not ready, and the others. Reads no
     /// workspace.
     pub(super) fn codes_of_node(&self) -> (Vec<String>, Vec<String>) {
-        let unready = self.unready();
-        let mut others = self.warnings_of_store(&unready, self.now());
+        let code = |condition: Condition| condition.code;
+        let unready: Vec<_> = self.unready().into_iter().map(code).collect();
+        let mut others = self.conditions_of_store(self.now());
         if let Some(host) = &self.injected.conditions {
             others.extend(host());
         }
-        let code = |condition: Condition| condition.code;
-        let unready: Vec<_> = unready.into_iter().map(code).collect();
         let mut warnings: Vec<String> = Vec::new();
         for code in others.into_iter().map(code) {
             if !unready.contains(&code) && !warnings.contains(&code) {
@@ -181,15 +180,7 @@ impl EngineCore {
     /// What is wrong with the store, its medium, and the node.
     fn conditions_of_store(&self, now: Timestamp) -> Vec<Condition> {
         let mut all = self.unready();
-        let warnings = self.warnings_of_store(&all, now);
-        all.extend(warnings);
-        all
-    }
-
-    /// The same without what makes the store unready.
-    fn warnings_of_store(&self, unready: &[Condition], now: Timestamp) -> Vec<Condition> {
-        let is_full = unready.iter().any(|condition| condition.code == LOW_DISK);
-        let mut all = Vec::new();
+        let is_full = all.iter().any(|condition| condition.code == LOW_DISK);
         let mut add = |code: &str, text: &str| {
             all.push(Condition::new(code, Severity::Warning, text, now));
         };

@@ -20,18 +20,20 @@ pub(crate) fn refusal(
 ) -> Result<Option<EngineError>> {
     // One that was taken while the clock was days ahead is none: otherwise nobody could begin anything for days.
     let latest = now.plus_seconds(2 * LEASE_SECONDS_MAX);
-    let refused = read.get(Table::Meta, &key(provider), |value| {
+    read.get(Table::Meta, &key(provider), |value| {
         let mut decoder = Decoder::new(value);
         let (until, holder) = (decoder.time()?, decoder.text()?);
         decoder.finish()?;
-        let is_live = until > now && until <= latest;
-        Ok((is_live && instance != Some(holder)).then(|| {
-            let message =
-                format!("The process {holder} of the provider has its lease until {until}.");
-            EngineError::new(ErrorKind::InvalidResourceState, message)
-        }))
-    })?;
-    Ok(refused.flatten())
+        if instance == Some(holder) || until <= now || until > latest {
+            return Ok(None);
+        }
+        let message = format!("The process {holder} of the provider has its lease.");
+        Ok(Some(EngineError::new(
+            ErrorKind::InvalidResourceState,
+            message,
+        )))
+    })
+    .map(Option::flatten)
 }
 
 /// Stores a lease in place of the last one of the provider.
