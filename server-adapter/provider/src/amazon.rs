@@ -11,9 +11,6 @@ use super::aws::desktop::Desktop;
 use super::aws::error::{CallError, Failure};
 use super::kind::{Answer, Kind, Order, Shown, Stage, Trouble};
 
-/// A description and a call, each within the time of [`Settings::in_region`](super::aws::client::Settings::in_region), and the turn of one of them.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
-
 /// Running modes.
 pub(super) const ALWAYS_ON: &str = "ALWAYS_ON";
 pub(super) const AUTO_STOP: &str = "AUTO_STOP";
@@ -24,6 +21,8 @@ pub(super) struct Amazon {
     pub(super) client: Client,
     /// What the inventory calls the account, which the cloud does not say.
     pub(super) account: Option<String>,
+    /// A description and a call, and the turn of one of them: twice the time after which a description shows a call.
+    pub(super) answers_within: Duration,
     /// Whether a recovery reboot switches the running mode of a desktop that is always on.
     pub(super) switches_mode: bool,
 }
@@ -42,7 +41,7 @@ impl Kind for Amazon {
     }
 
     fn answers_within(&self) -> Duration {
-        ANSWERS_WITHIN
+        self.answers_within
     }
 
     fn switches_mode(&self) -> bool {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use deskfleet::Action;
+use deskfleet::{Action, Timestamp};
 
 use super::calls::{Call, Calls, Ended};
 use super::cap::Cap;
@@ -90,13 +90,26 @@ impl Driving {
         })
     }
 
-    /// Leaves what another process of this name has begun to it, for as long as its calls may take.
-    pub(super) fn leave_to_the_other(&mut self, pending: &[Pending]) {
-        let begun = |of: &&Pending| of.attempts > 0 && self.is_ours(of);
-        let ids: Vec<u64> = pending.iter().filter(begun).map(|of| of.id).collect();
-        for id in ids {
-            let memory = self.memories.entry(id).or_insert_with(Memory::new);
-            memory.not_before = Some(Instant::now() + self.kind.answers_within());
+    /// Leaves what another process of this name has begun alone for as long as its calls may take, counted to `now`, the time of the server.
+    pub(super) fn leave_to_the_other(&mut self, pending: &[Pending], now: Timestamp) {
+        let longest = self.kind.answers_within();
+        let mut left = Vec::new();
+        for action in pending {
+            let begun = action.last_attempt_at.filter(|_| self.is_ours(action));
+            // The note says what came of it.
+            if let Some(at) = begun.filter(|_| action.note.is_none()) {
+                let wait = longest.saturating_sub(now.duration_since(at));
+                let memory = self.memories.entry(action.id).or_insert_with(Memory::new);
+                memory.not_before = Some(Instant::now() + wait);
+                left.push(wait);
+            }
+        }
+        if let Some(wait) = left.iter().max().filter(|wait| !wait.is_zero()) {
+            log_line::say(&format!(
+                "{} actions that another process of this name began are left alone for up to {} s: what it called may be under way",
+                left.len(),
+                wait.as_secs()
+            ));
         }
     }
 

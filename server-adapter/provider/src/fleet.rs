@@ -22,6 +22,7 @@ use deskfleet_server::{LogQueue, PageTokens, Problem, RepeatedToken, read_api_ke
 
 /// What is noted of an attempt that was refused, in place of a request id.
 pub(super) const REFUSED: &str = "refused";
+const LEASES: &str = "/operator/leases";
 /// Actions on a page.
 const PAGE: u32 = 500;
 /// Refused records of one import that are in the log.
@@ -180,7 +181,7 @@ impl Fleet {
             url: url.trim_end_matches('/').to_owned(),
             key_file: key_file.to_owned(),
             key: Arc::new(Mutex::new(key)),
-            instance: Trace::new().to_string(),
+            instance: format!("{}/{}", machine(), Trace::new()),
         })
     }
 
@@ -244,11 +245,24 @@ impl Fleet {
         self.post(&format!("/operator/actions/{id}/dispatch"), &body, trace)
     }
 
-    /// Takes the lease of `provider` for this process, or extends it; no time ends it.
-    pub(super) fn take_lease(&self, provider: &str, time: Duration) -> Result<(), Refusal> {
+    /// Takes the lease of `provider` for this process, or extends it; no time ends it. Returns the time of the server.
+    pub(super) fn take_lease(&self, provider: &str, time: Duration) -> Result<Timestamp, Refusal> {
+        #[derive(Deserialize)]
+        struct Lease {
+            until: Timestamp,
+        }
         let (instance, seconds) = (&self.instance, time.as_secs());
         let body = json!({"provider": provider, "instance": instance, "seconds": seconds});
-        self.post("/operator/leases", &body, &Trace::new())
+        let body = ("application/json", body.to_string().into_bytes());
+        let body = self.ask(Method::POST, LEASES, body, Some(&Trace::new()))?;
+        let lease: Lease = self.read(LEASES, &body)?;
+        let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        Ok(lease.until.plus_seconds(-seconds))
+    }
+
+    /// The process that this is, as the server names it where another one wants its lease.
+    pub(super) fn instance(&self) -> &str {
+        &self.instance
     }
 
     /// Notes the request id of the attempt.
@@ -444,4 +458,16 @@ fn agent_within(time: Duration, ca: Option<&Path>) -> Result<Agent, String> {
         proxied: false,
     };
     agent(bounds, ca).map_err(|error| error.to_string())
+}
+
+/// The name of this machine, for people.
+fn machine() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    name.chars().take(64).collect()
 }

@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use deskfleet::Timestamp;
 use deskfleet_client::backoff::{pause, random};
 
 use super::fleet::{Fleet, Refusal};
@@ -27,15 +28,6 @@ pub(super) struct Wanted {
     pub(super) time: Duration,
 }
 
-/// How a process came by its lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// Nobody had it, or a process that was gone when this one started.
-    AtStart,
-    /// Another process had it while this one ran, and may have calls under way.
-    FromAnother,
-}
-
 /// A lease that is extended until its end.
 #[derive(Debug)]
 pub(super) struct Lease {
@@ -45,29 +37,33 @@ pub(super) struct Lease {
 }
 
 impl Wanted {
-    fn take(&self) -> Result<(), Refusal> {
+    /// Returns the time of the server.
+    fn take(&self) -> Result<Timestamp, Refusal> {
         self.fleet.take_lease(&self.name, self.time)
     }
 
-    /// Waits until this process has the lease, and returns how it came by it; `None` at a stop.
+    /// Waits until this process has the lease, and returns the time of the server then; `None` at a stop.
     ///
     /// # Errors
     ///
     /// What the server refuses at the first request, such as the key.
-    pub(super) fn wait(&self, status: &Status, stop: &AtomicBool) -> Result<Option<Taken>, String> {
-        let begun = Instant::now();
+    pub(super) fn wait(
+        &self,
+        status: &Status,
+        stop: &AtomicBool,
+    ) -> Result<Option<Timestamp>, String> {
         let (mut failures, mut was_lost) = (0, false);
-        loop {
+        let taken_at = loop {
             let asked = if was_lost {
                 // The process that has the lease could not extend it either, and comes first.
-                self.fleet.pending().map(|_| false)
+                self.fleet.pending().map(|_| None)
             } else {
-                self.take().map(|()| true)
+                self.take().map(Some)
             };
             let is_standby = status.is_standby();
             let before_next = match asked {
-                Ok(true) => break,
-                Ok(false) => {
+                Ok(Some(taken_at)) => break taken_at,
+                Ok(None) => {
                     was_lost = false;
                     self.time
                 }
@@ -88,7 +84,7 @@ impl Wanted {
                         "no lease, so run one process of {} alone: {refusal}",
                         self.name
                     ));
-                    break;
+                    break SystemTime::now().into();
                 }
                 // A key may be replaced, and a server go back to a version without leases, while this process stands by.
                 Err(refusal @ Refusal::Problem { .. }) if !is_standby => {
@@ -104,17 +100,10 @@ impl Wanted {
             if !sleep(before_next, stop) {
                 return Ok(None);
             }
-        }
+        };
         status.fleet_found();
-        let was_standby = status.is_standby();
         status.set_standby(false);
-        // The lease of a process that was gone before this one started has ended by then, and was asked for.
-        let longest = self.time + self.time / ATTEMPTS * 2;
-        Ok(Some(if was_standby && begun.elapsed() > longest {
-            Taken::FromAnother
-        } else {
-            Taken::AtStart
-        }))
+        Ok(Some(taken_at))
     }
 
     /// Extends the lease until its end. Sets `stop` where another process has taken it.

@@ -43,7 +43,7 @@ use self::cap::Cap;
 use self::driving::{Driving, Pace};
 use self::fleet::{Fleet, Pending, Refusal};
 use self::kind::Kind;
-use self::lease::{Taken, Wanted};
+use self::lease::Wanted;
 use self::status::Status;
 use self::sync::Sync;
 use self::webhook::Webhook;
@@ -139,6 +139,7 @@ fn amazon(args: &AwsArgs) -> Result<Amazon, String> {
     Ok(Amazon {
         client: client.map_err(|error| error.to_string())?,
         account: args.account.clone(),
+        answers_within: args.common.settle * 2,
         switches_mode: args.switch_running_mode,
     })
 }
@@ -289,11 +290,18 @@ fn drive(
         name: name.clone(),
         time: common.lease,
     };
-    let Some(taken) = wanted.wait(&status, &stop)? else {
+    let Some(taken_at) = wanted.wait(&status, &stop)? else {
         return Ok(());
     };
     let lease = wanted.keep(&status, &stop).map_err(failed)?;
-    let driven = drive_with_lease(common, fleet, kind, (name, taken), synced, (&status, &stop));
+    let driven = drive_with_lease(
+        common,
+        fleet,
+        kind,
+        (name, taken_at),
+        synced,
+        (&status, &stop),
+    );
     if lease.give_back() {
         return Err(
             "another process of this name has the lease now: this one was frozen, cut off, or started where the server knew no leases. What was begun \
@@ -322,7 +330,7 @@ fn drive_with_lease(
     common: &Common,
     fleet: &Fleet,
     kind: Arc<dyn Kind>,
-    (name, taken): (String, Taken),
+    (name, taken_at): (String, Timestamp),
     synced: Option<(Arc<Amazon>, Duration)>,
     (status, stop): (&Arc<Status>, &Arc<AtomicBool>),
 ) -> Result<(), String> {
@@ -357,10 +365,11 @@ fn drive_with_lease(
     };
     let cap = Cap::new(common.max_destructive, begun);
     log_line::say(&format!(
-        "deskfleet-provider {}: driving the actions of {} as {name}, {} of them now",
+        "deskfleet-provider {}: driving the actions of {} as {name}, {} of them now; this process is {}",
         env!("CARGO_PKG_VERSION"),
         common.url,
-        pending.len()
+        pending.len(),
+        fleet.instance()
     ));
     say_others(&pending, &name);
     let threads = usize::from(common.parallel);
@@ -379,9 +388,7 @@ fn drive_with_lease(
         Arc::clone(status),
     );
     let mut driving = driving.map_err(failed)?;
-    if taken == Taken::FromAnother {
-        driving.leave_to_the_other(&pending);
-    }
+    driving.leave_to_the_other(&pending, taken_at);
     driving.run(stop);
     if !stop.load(Ordering::Relaxed) {
         return Err("the loop ended".to_owned());

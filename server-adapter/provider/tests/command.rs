@@ -70,7 +70,9 @@ fn attempt_of_a_provider_that_died_is_repeated_only_where_that_does_no_harm() {
     let reboot = fleet.act(Action::Reboot, "ws-1");
     let rebuild = fleet.act(Action::Rebuild, "ws-2");
     let script = fleet.file("script.sh", "cat >> seen; [ -e quick ] || sleep 100");
-    let line = ["command", "--apply", "--", "sh", script.to_str().unwrap()];
+    // The programs of a process that was killed run on, at most for that long.
+    let line = ["command", "--apply", "--timeout", "5s", "--", "sh"];
+    let line = [&line[..], &[script.to_str().unwrap()]].concat();
     let provider = fleet.start(&line);
     let seen = fleet.folder.path().join("seen");
     let begun = Instant::now();

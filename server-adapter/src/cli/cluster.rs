@@ -51,16 +51,26 @@ fn leave(file: &Path) -> Result<(), Failure> {
     };
     say!("{} {outcome}.", file.display());
     if left {
-        say_settings(file)?;
+        say_what_it_brings(file)?;
     }
     Ok(())
 }
 
-/// Says which settings the fleet had that are not the defaults. Another fleet that begins with the store has them; a server that serves it alone has its own.
-fn say_settings(file: &Path) -> Result<(), Failure> {
+/// Says which actions a provider would carry out, and which settings the fleet had that are not the defaults. Another fleet that begins with the
+/// store has them; a server that serves it alone has its own.
+fn say_what_it_brings(file: &Path) -> Result<(), Failure> {
     let engine = builder().open_read_only(file)?;
     let settings = engine.fleet_settings()?.unwrap_or_default();
+    let pending = engine.pending_actions()?.into_iter();
+    let pending = pending.filter(|action| action.due_at.is_none()).count() as u64;
     engine.close()?;
+    if pending > 0 {
+        say!(
+            "It has {} that a provider carries out as soon as it is served, also if that was done meanwhile: stop all providers first, and end those with \
+             POST /operator/actions/{{id}}/complete or /fail.",
+            counted(pending, "pending action")
+        );
+    }
     let defaults = deskfleet::settings::values(&mut deskfleet::Config::default());
     let differ = settings
         .iter()
