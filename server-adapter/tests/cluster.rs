@@ -339,8 +339,12 @@ fn node_that_has_halted_is_not_copied() {
 fn file_of_a_node_is_served_alone_only_after_it_left() {
     let Some(fleet) = Fleet::begin() else { return };
     let place = fleet.node_folder();
-    let mut node = fleet.serve(&place);
-    assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
+    let by_a_provider = format!("{} --set actions.driver=host", fleet.options(&place));
+    let mut node = place.serve_with(&by_a_provider);
+    let mut client = fleet.client(&node);
+    assert_eq!(put(&mut client, "ws-1"), 200);
+    let reboot = "POST /api/Actions/RebootWorkSpace?workSpaceId=ws-1";
+    assert_eq!(client.ask(reboot, "").unwrap().0, 200);
     node.terminate();
     let alone = command(place.path(), "serve --listen 127.0.0.1:0").output();
     let alone = message(&alone.unwrap());
@@ -349,7 +353,14 @@ fn file_of_a_node_is_served_alone_only_after_it_left() {
         "{alone}"
     );
     assert!(done(place.path(), "export workspaces").contains("ws-1"));
-    done(place.path(), "cluster leave deskfleet.redb");
+    let left = command(place.path(), "cluster leave deskfleet.redb").output();
+    let left = String::from_utf8(left.unwrap().stderr).unwrap();
+    for line in [
+        "It has 1 pending action that a provider",
+        "\n  actions.driver = \"host\"",
+    ] {
+        assert!(left.contains(line), "{left}");
+    }
     let served = place.serve();
     assert!(has(&mut fleet.client(&served), "ws-1"));
 }
