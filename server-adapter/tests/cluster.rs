@@ -540,4 +540,24 @@ fn doctor_says_what_to_type() {
     assert_eq!(under("Halted") + &under("NodesHalted"), "", "{text}");
     let halted = format!("{} applies nothing more", names[1]);
     assert!(text.contains(&halted), "{text}");
+    // What it refuses is no damage of its store.
+    let mut client = fleet.client(&nodes[0]);
+    for (line, body) in [
+        (
+            "POST /operator/cluster/settings",
+            r#"{"retention_days.stats":7}"#,
+        ),
+        (
+            "POST /operator/leases",
+            r#"{"provider":"p","instance":"i","seconds":5}"#,
+        ),
+    ] {
+        let (status, answer) = client.ask(line, body).unwrap();
+        assert!(
+            status == 503 && answer.contains("applies nothing more"),
+            "{line}: {status} {answer}"
+        );
+    }
+    let (_, message) = readyz(&mut client);
+    assert!(!message.contains("Corrupted"), "{message}");
 }

@@ -25,6 +25,7 @@ fn advice(code: &str) -> &'static [&'static str] {
         "OtherLog" => &[
             "grep -A 9 '^.cluster.' /var/lib/deskfleet/deskfleet.toml   # on NODE: does `log` have the address and the ?fleet= of the others?",
             "systemctl restart deskfleet-node                           # then on NODE",
+            "deskfleet cluster leave /var/lib/deskfleet/deskfleet.redb   # on NODE, instead, if that is a restored file that shall begin a new fleet: stop the node before",
         ],
         "Trimmed" => &[
             "systemctl restart deskfleet-node   # on NODE, with `join` naming another node: it keeps its file and copies that node's",

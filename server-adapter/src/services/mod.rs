@@ -26,6 +26,11 @@ use crate::response::body::OutgoingBody;
 /// The message about an audit row that cannot be written before data is handed out.
 const NOT_AUDITED: &str = "The audit row could not be written; the log of the server says why.";
 
+const HALTED: Refused = (
+    Code::StorageUnavailable,
+    "This node applies nothing more of the log of the fleet, and changes nothing: its /readyz says why. Ask another node.",
+);
+
 /// A response that refuses the request.
 enum Refusal {
     Own(Refused),
@@ -146,6 +151,10 @@ async fn serve(
         }
     }
     let of_engine = |error| {
+        // That a node halted is no damage of its store.
+        if shared.engine.halted().is_some() {
+            return Refusal::Own(HALTED);
+        }
         let traceparent = context.asked.traceparent.as_ref();
         Refusal::Engine(shared.engine.error_response(error, traceparent))
     };

@@ -342,8 +342,8 @@ impl Cluster {
     /// The error of a node that has applied another log.
     fn other_log(&self, kind: ErrorKind, what: &str) -> EngineError {
         let message = format!(
-            "{what}, and this node has applied one up to entry {}: check the address of the log and its ?fleet=NAME. Where the log of \
-             this fleet is lost, one node goes on with another",
+            "{what}, and this node has applied one up to entry {}: check the address of the log and its ?fleet=NAME. A file that was \
+             restored to begin a new fleet first needs `deskfleet cluster leave FILE`",
             self.position()
         );
         self.halt(HaltReason::OtherLog, kind, message)
