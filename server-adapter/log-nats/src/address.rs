@@ -232,14 +232,12 @@ fn connect_options(
         let Identity { certificate, key } = identity;
         connect = connect.add_client_certificate(certificate.clone(), key.clone());
     }
-    let path = options
-        .credentials
-        .as_deref()
-        .unwrap_or_else(|| Path::new(""));
-    match credentials {
+    match options.credentials.as_deref().zip(credentials) {
         None => Ok(connect),
-        Some(Credentials::Jwt(text)) => connect.credentials(&text).map_err(|_| unreadable(path)),
-        Some(Credentials::Password(user, password)) => {
+        Some((path, Credentials::Jwt(text))) => {
+            connect.credentials(&text).map_err(|_| unreadable(path))
+        }
+        Some((_, Credentials::Password(user, password))) => {
             Ok(connect.user_and_password(user, password))
         }
     }

@@ -19,6 +19,7 @@ use super::fleet::{Fleet, Pending, Refusal, desktops};
 use super::kind::{Kind, Stage, Trouble};
 use super::log_line;
 use super::memory::Memory;
+use super::sleep::LOOK;
 use super::status::{Asker, Status};
 use deskfleet_client::backoff::{pause, random};
 
@@ -138,8 +139,6 @@ impl Driving {
 
     /// Waits that long, and does what the results of calls need at once.
     fn wait_for_results(&mut self, time: Duration, stop: &AtomicBool) {
-        /// The longest time in which a signal is not looked at.
-        const LOOK: Duration = Duration::from_millis(200);
         let until = Instant::now() + time;
         while !stop.load(Ordering::Relaxed) {
             let left = until.saturating_duration_since(Instant::now());

@@ -4,17 +4,16 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use deskfleet::Timestamp;
 use deskfleet_client::backoff::{pause, random};
 
 use super::fleet::{Fleet, Refusal};
 use super::log_line::say;
+use super::sleep::sleep;
 use super::status::Status;
 
-/// The longest time in which a stop is not looked at.
-const LOOK: Duration = Duration::from_millis(200);
 /// Attempts to extend a lease while it lasts, of which each takes at most its part of that time.
 pub(super) const ATTEMPTS: u32 = 3;
 
@@ -140,20 +139,5 @@ impl Lease {
     pub(super) fn give_back(self) -> bool {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or(false)
-    }
-}
-
-/// Returns `false` where `stop` was set meanwhile.
-fn sleep(time: Duration, stop: &AtomicBool) -> bool {
-    let until = Instant::now() + time;
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return false;
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        std::thread::sleep(left.min(LOOK));
     }
 }

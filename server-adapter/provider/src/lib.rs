@@ -15,6 +15,7 @@ mod lease;
 mod listening;
 mod log_line;
 mod memory;
+mod sleep;
 mod status;
 mod step;
 mod sync;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use clap::Parser as _;
 use deskfleet::{Action, Timestamp};
@@ -44,6 +45,7 @@ use self::driving::{Driving, Pace};
 use self::fleet::{Fleet, Pending, Refusal};
 use self::kind::Kind;
 use self::lease::Wanted;
+use self::sleep::sleep;
 use self::status::Status;
 use self::sync::Sync;
 use self::webhook::Webhook;
@@ -223,12 +225,8 @@ fn until_found<T>(
             Err(refusal) => status.fleet_lost(&refusal),
         }
         failures += 1;
-        let until = Instant::now() + pause(failures, Some(FLEET_PAUSE), random());
-        while Instant::now() < until {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            std::thread::sleep(Duration::from_millis(200));
+        if !sleep(pause(failures, Some(FLEET_PAUSE), random()), stop) {
+            return Ok(None);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use super::aws::desktop::MergeRecord;
 use super::fleet::{Desktop, Fleet, Refusal};
 use super::kind::Trouble;
 use super::log_line;
+use super::sleep::sleep;
 use super::status::{Asker, Status};
 use deskfleet_client::backoff::random;
 use deskfleet_server::PageTokens;
@@ -80,10 +81,7 @@ impl Sync {
                     FAILED_PAUSE.max(after)
                 }
             };
-            let until = Instant::now() + pause;
-            while !stop.load(Ordering::Relaxed) && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(200));
-            }
+            sleep(pause, stop);
         }
     }
 
