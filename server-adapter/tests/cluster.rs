@@ -339,7 +339,10 @@ fn node_that_has_halted_is_not_copied() {
 fn file_of_a_node_is_served_alone_only_after_it_left() {
     let Some(fleet) = Fleet::begin() else { return };
     let place = fleet.node_folder();
-    let by_a_provider = format!("{} --set actions.driver=host", fleet.options(&place));
+    let by_a_provider = format!(
+        "{} --set actions.driver=host --configure-fleet",
+        fleet.options(&place)
+    );
     let mut node = place.serve_with(&by_a_provider);
     let mut client = fleet.client(&node);
     assert_eq!(put(&mut client, "ws-1"), 200);
