@@ -130,10 +130,10 @@ pub(crate) struct ServerState {
     /// The value of `X-Deskfleet-Log`, once it is known.
     #[cfg(feature = "cluster")]
     pub(crate) log_id: OnceLock<HeaderValue>,
-    /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
+    /// Whether connections end. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
     pub(crate) draining: watch::Sender<bool>,
-    /// The same, to be read without a lock.
-    is_draining: AtomicBool,
+    /// Whether the server stops, which comes before that; read without a lock.
+    is_stopping: AtomicBool,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
@@ -200,7 +200,7 @@ impl ServerState {
             #[cfg(feature = "cluster")]
             log_id: OnceLock::new(),
             draining: watch::Sender::new(false),
-            is_draining: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
             slow_reads: Arc::new(SlowReads::of_all(&options)),
             http1: protocol::http1(),
             #[cfg(feature = "http2")]
@@ -239,13 +239,17 @@ impl ServerState {
     }
 
     /// Whether the server stops.
-    pub(crate) fn is_draining(&self) -> bool {
-        self.is_draining.load(Ordering::Acquire)
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// Begins to stop: connections end after the responses in flight.
+    /// Begins to stop: each response is the last of its connection.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+    }
+
+    /// Ends connections after the responses in flight, and those without one at once.
     pub(crate) fn drain(&self) {
-        self.is_draining.store(true, Ordering::Release);
         self.draining.send_replace(true);
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::client::Client;
 use deskfleet::{Config, Engine, NewKey, Scope};
-use deskfleet_server::{LogFormat, Metrics, RunningServer, ServerOptions, spawn};
+use deskfleet_server::{LogFormat, Metrics, RunningServer, Server, ServerOptions, spawn};
 
 const RECORD: &str = r#"{"instanceId":"ws-1","username":"jdoe"}"#;
 
@@ -238,6 +238,48 @@ fn shutdown_completes_requests_in_flight() {
     assert_eq!(client.answer_to("POST").status, 200);
     assert!(client.is_closed());
     assert_eq!(stopping.join().unwrap().unwrap().cut_off, 0);
+}
+
+/// The event loop does not turn between these requests and the stop.
+#[test]
+fn shutdown_completes_requests_that_only_the_system_has_received() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let livez = "GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let mut clients = runtime.block_on(async {
+        let options = ServerOptions::default();
+        let server = Server::bind(([127, 0, 0, 1], 0).into(), engine(), options);
+        let server = server.await.unwrap();
+        let address = server.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let sending = async {
+            let resting = tokio::task::spawn_blocking(move || {
+                let mut resting = Client::connect(address);
+                assert_eq!(resting.ask("GET", "/livez", "").status, 200);
+                resting
+            });
+            let mut clients = [resting.await.unwrap(), Client::connect(address)];
+            for client in &mut clients {
+                client.send(livez);
+            }
+            stop.send(()).unwrap();
+            clients
+        };
+        let running = server.run(async { drop(stopped.await) });
+        let (clients, drained) = tokio::join!(sending, running);
+        assert_eq!(drained.unwrap().cut_off, 0);
+        clients
+    });
+    for client in &mut clients {
+        let answer = client.answer_to("GET");
+        assert_eq!(
+            (answer.status, answer.header("connection")),
+            (200, Some("close"))
+        );
+        assert!(client.is_closed());
+    }
 }
 
 #[test]

@@ -475,6 +475,11 @@ impl GoneNode {
         let path = format!("{CLUSTER}/nodes/{}", self.0);
         let forgotten = node.ask("DELETE", &path, "");
         assert_eq!((forgotten.status, &*forgotten.body), (204, ""));
+        let audit = node.ask("GET", "/operator/audit?action=ConfigureFleet", "");
+        let json = audit.json();
+        let row = &json["activities"][0];
+        assert_eq!(row["detail"], format!("node {} off the list", self.0));
+        assert_eq!(row["apiKeyName"], "admin");
         assert_eq!(node.ask("DELETE", &path, "").status, 404);
         assert_eq!(node.ask("GET", &path, "").status, 405);
     }

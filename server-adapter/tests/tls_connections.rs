@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::https::{PATIENCE, TLS, certificate_folder, connect, curl, read_until, text};
+use crate::https::{Client, PATIENCE, TLS, certificate_folder, connect, curl, read_until, text};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 #[test]
@@ -140,6 +140,28 @@ fn events_arrive_over_tls_and_end_with_the_server() {
     for mut stream in [events, other] {
         stream.read_to_end(&mut Vec::new()).unwrap();
     }
+}
+
+#[test]
+fn connection_that_rests_over_tls_ends_as_tls_ends() {
+    let Some(place) = certificate_folder() else {
+        return;
+    };
+    let mut served = place.serve_with(&format!("{TLS} --set server.idle_timeout=300ms"));
+    let livez = "GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let ends = |requests: usize, stream: &mut Client| {
+        for _ in 0..requests {
+            stream.write_all(livez.as_bytes()).unwrap();
+            read_until(stream, "HTTP/1.1 200");
+        }
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    };
+    for requests in [0, 1] {
+        ends(requests, &mut connect(&place, &served));
+    }
+    let mut unused = connect(&place, &served);
+    served.terminate();
+    ends(0, &mut unused);
 }
 
 #[test]

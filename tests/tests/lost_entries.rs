@@ -390,7 +390,7 @@ fn node_that_is_forgotten_is_not_waited_for() {
     let clock = ManualClock::new(start());
     let (_log, nodes) = taken_over(&clock);
     assert!(refuses_writes_and_goes_on(&nodes[0]) && refuses_writes_and_goes_on(&nodes[1]));
-    nodes[0].forget_node("node-3").unwrap();
+    nodes[0].forget_node("node-3", None).unwrap();
     assert!(follows(&nodes[0]));
     go_on(&nodes[..2]);
 }

@@ -43,23 +43,23 @@ fn fleet_writes_by_the_rules_of_before_until_it_is_finalized() {
     assert!(first.workspace("ws-2").unwrap().is_some());
     assert_eq!([&first, &second].map(fleet_rules), [OLDER; 2]);
 
-    let error = refusal(second.finalize_fleet());
+    let error = refusal(second.finalize_fleet(None));
     assert_eq!(error.kind(), ErrorKind::InvalidResourceState);
     assert!(error.context().contains("upgrade node-1"), "{error}");
     // That of the older version changes nothing.
-    first.finalize_fleet().unwrap();
+    first.finalize_fleet(None).unwrap();
     assert!(written(&log).iter().all(|rules| *rules == OLDER));
 
     first.close().unwrap();
     let first = program(3, &clock, &log, NEWER);
     let first = first.open(&path).unwrap();
-    second.forget_node("node-1").unwrap();
+    second.forget_node("node-1", None).unwrap();
     follow(&first);
     first.put_workspace(workspace("ws-3")).unwrap();
     let before = written(&log);
     assert!(before.iter().all(|rules| *rules == OLDER));
     for _ in 0..2 {
-        second.finalize_fleet().unwrap();
+        second.finalize_fleet(None).unwrap();
     }
     follow(&first);
     first.put_workspace(workspace("ws-4")).unwrap();
@@ -89,11 +89,11 @@ fn finalizing_keeps_the_settings_of_the_fleet() {
     config.retention_days.stats += 1;
     let second = program(2, &clock, &log, NEWER).config(config);
     let second = second.open_in_memory().unwrap();
-    second.forget_node("node-1").unwrap();
+    second.forget_node("node-1", None).unwrap();
     follow(&second);
     let differs = second.foreign_settings().unwrap();
     assert_eq!(differs.len(), 1, "{differs:?}");
-    second.finalize_fleet().unwrap();
+    second.finalize_fleet(None).unwrap();
     assert_eq!(fleet_rules(&second), NEWER);
     assert_eq!(second.foreign_settings().unwrap(), differs);
 }
@@ -143,7 +143,7 @@ fn first_write_of_a_newer_program_is_by_the_rules_of_the_fleet() {
     follow(&older);
 }
 
-/// Leases and the audit of changed settings came with the newer rules.
+/// Leases and the audit of changes of the fleet came with the newer rules.
 #[test]
 fn what_came_with_newer_rules_waits_for_them() {
     let clock = ManualClock::new(start());
@@ -158,24 +158,32 @@ fn what_came_with_newer_rules_waits_for_them() {
     assert_eq!(refused.kind(), ErrorKind::NotFound, "{refused}");
     let change = |days| [("retention_days.stats".to_owned(), Value::Number(days))];
     one.change_fleet_settings(&change(20), None).unwrap();
+    // It has applied nothing yet, and so does not know by which rules the fleet writes.
+    two.forget_node("node-9", None).unwrap();
     follow(&older);
     older.put_workspace(workspace("ws-2")).unwrap();
     older.close().unwrap();
 
-    two.forget_node("node-1").unwrap();
+    two.forget_node("node-1", None).unwrap();
     two.catch_up().unwrap();
-    two.finalize_fleet().unwrap();
+    two.finalize_fleet(None).unwrap();
     one.take_lease("aws", "one", 20).unwrap();
     let refused = refusal(two.take_lease("aws", "two", 20));
     assert_eq!(refused.kind(), ErrorKind::InvalidResourceState, "{refused}");
     clock.advance_seconds(21);
     two.take_lease("aws", "two", 20).unwrap();
     two.change_fleet_settings(&change(25), None).unwrap();
+    two.forget_node("node-9", None).unwrap();
     follow(&one);
     let rows = [&one, &two].map(|engine| engine.admin_activity(10).unwrap());
     assert_eq!(rows[0], rows[1]);
     let configured = rows[0].iter();
     let configured = configured.filter(|row| row.action == AuditAction::ConfigureFleet);
     let details: Vec<_> = configured.map(|row| row.detail.as_deref()).collect();
-    assert_eq!(details, [Some("retention_days.stats=25")]);
+    let known = [
+        "node node-9 off the list",
+        "retention_days.stats=25",
+        "rules=5",
+    ];
+    assert_eq!(details, known.map(Some));
 }

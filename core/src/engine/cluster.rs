@@ -174,13 +174,13 @@ impl Engine {
     }
 
     /// Ends an upgrade to a version with newer rules: from here on all nodes write by the newest rules that this engine knows, which an older version cannot
-    /// apply. Does nothing where they do already.
+    /// apply. Does nothing where they do already. The audit row `ConfigureFleet` names the key, or `None` for the host itself.
     ///
     /// # Errors
     /// Those of a write, and [`ErrorKind::InvalidResourceState`](crate::ErrorKind::InvalidResourceState) with the names of the nodes on the list that do
     /// not know these rules.
-    pub fn finalize_fleet(&self) -> Result<()> {
-        self.core().finalize_fleet()
+    pub fn finalize_fleet(&self, key: Option<&KeyInfo>) -> Result<()> {
+        self.core().finalize_fleet(&Caller::from_key(key))
     }
 
     /// Takes the settings of actions and retention in `config` for those of this engine, where its host loaded its configuration again. They are
@@ -206,12 +206,14 @@ impl Engine {
         self.core().cluster_status()
     }
 
-    /// Takes a node off the list, so that the log is no longer kept for it. A node that still runs reports itself again.
+    /// Takes a node off the list, so that the log is no longer kept for it. A node that still runs reports itself again. The audit row
+    /// `ConfigureFleet` names the key, or `None` for the host itself; there is none where this node takes no writes, as while it waits for what
+    /// the log lost, or before the fleet writes by rules 5.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be reached.
-    pub fn forget_node(&self, node: &str) -> Result<()> {
-        self.core().forget_node(node)
+    pub fn forget_node(&self, node: &str, key: Option<&KeyInfo>) -> Result<()> {
+        self.core().forget_node(node, &Caller::from_key(key))
     }
 }
 

@@ -40,7 +40,7 @@ pub enum AuditAction {
     RemoveTelemetry,
     /// A batch of actions was stopped.
     StopBatch,
-    /// Settings of a fleet of several nodes were changed.
+    /// A fleet of several nodes was changed: its settings, the rules by which it writes, or the list of its nodes.
     ConfigureFleet,
 }
 

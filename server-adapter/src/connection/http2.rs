@@ -82,7 +82,7 @@ pub(crate) async fn serve(
             }
         };
         unless(served, stopping, || {
-            shared.is_draining() || progress.is_evicted()
+            shared.is_stopping() || progress.is_evicted()
         })
         .await
     };

@@ -24,6 +24,7 @@ use http::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
@@ -65,13 +66,26 @@ async fn serve_either(
     let transport = transport(socket, progress, shared, draining).await?;
     let socket = Socket::new(transport, Arc::clone(progress), &shared.live().options);
     #[cfg(feature = "http2")]
-    if http2::begins(&socket, draining).await? {
-        // Without a place its streams are refused, and it ends.
-        let place = served_place(&socket, shared, progress, draining).await?;
-        return Some((socket, place));
+    match http2::begins(&socket, draining).await {
+        Some(true) => {
+            // Without a place its streams are refused, and it ends.
+            let place = served_place(&socket, shared, progress, draining).await?;
+            return Some((socket, place));
+        }
+        Some(false) => {}
+        None => {
+            end(&socket).await;
+            return None;
+        }
     }
     serve_http1(&socket, shared, progress, draining).await;
     None
+}
+
+/// Ends a connection that waits for a request. Over TLS the client is told: otherwise it takes the end for an attack.
+async fn end(socket: &Socket) {
+    // The client may be gone.
+    let _ = socket.clone().shutdown().await;
 }
 
 /// A place to be served; the inner `None` is for a connection that gets one response. `None` when the server stops.
@@ -131,12 +145,14 @@ async fn serve_http1(
 ) {
     let mut kept = None;
     loop {
-        tokio::select! {
+        let more = tokio::select! {
             biased;
-            more = socket.next() => if !more {
-                return;
-            },
-            _ = draining.wait_for(|draining| *draining) => return,
+            more = socket.next() => more,
+            _ = draining.wait_for(|draining| *draining) => false,
+        };
+        if !more {
+            end(socket).await;
+            return;
         }
         let place = match kept.take() {
             Some(place) => place,
@@ -180,7 +196,7 @@ async fn serve_requests(
     let end = {
         let driven = pin!(socket.drive(Pin::new(&mut connection)));
         let stopping = async { drop(draining.wait_for(|draining| *draining).await) };
-        unless(driven, stopping, || shared.is_draining()).await
+        unless(driven, stopping, || shared.is_stopping()).await
     };
     match end {
         Ok(End::Over) => return End::Over,

@@ -124,7 +124,7 @@ pub(crate) fn respond(
             headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
         }
         handled.finish(&mut response);
-        if context.progress.is_kept_for_livez() {
+        if context.progress.is_kept_for_livez() || shared.is_stopping() {
             refusal::close(&mut response, asked.version);
         }
         Ok(response.map(|body| body.ending(turn, &connection.progress)))

@@ -70,7 +70,11 @@ mod node {
     }
 
     /// Takes a node off the list.
-    pub(crate) async fn forget(shared: &ServerState, node: String) -> Result<(), Refused> {
+    pub(crate) async fn forget(
+        shared: &ServerState,
+        node: String,
+        caller: Option<KeyInfo>,
+    ) -> Result<(), Refused> {
         let known = status(shared).await?;
         if known.status.log.is_none() {
             return Err((Code::StorageUnavailable, STAYS));
@@ -83,11 +87,15 @@ mod node {
         {
             return Err(NO_NODE);
         }
+        let change = format!("took node {node} off the list");
         let engine = shared.engine.clone();
-        let forgotten = spawn_blocking(move || engine.forget_node(&node)).await;
+        let by = id_of(caller.as_ref());
+        let forgotten = spawn_blocking(move || engine.forget_node(&node, caller.as_ref())).await;
         shared.fleet.expire().await;
         let forgotten = forgotten.map_err(|_| refusal::ENDED)?;
-        forgotten.map_err(|error| refused(&error, STAYS))
+        forgotten.map_err(|error| refused(&error, STAYS))?;
+        log_change(by, &change);
+        Ok(())
     }
 
     /// The settings of the fleet, by their names.
@@ -120,7 +128,7 @@ mod node {
         }
         let changes = changes.into_iter();
         let changes: Vec<_> = changes.map(|(name, json)| (name, value(json))).collect();
-        let by = caller.as_ref().map_or(0, |caller| caller.id);
+        let by = id_of(caller.as_ref());
         let names = changes.iter().map(|(name, _)| &**name);
         let names = names.collect::<Vec<_>>().join(", ");
         let engine = shared.engine.clone();
@@ -128,18 +136,19 @@ mod node {
             spawn_blocking(move || engine.change_fleet_settings(&changes, caller.as_ref()));
         let changed = changed.await.map_err(|_| refusal::ENDED)?;
         if changed.is_ok() {
-            // The audit has no row before the fleet writes by rules that know it.
-            let line = format!("deskfleet: key {by} set settings of the fleet: {names}");
-            LogQueue::stderr().line(&line);
+            log_change(by, &format!("set settings of the fleet: {names}"));
         }
         Ok(changed)
     }
 
     /// Ends an upgrade.
-    pub(crate) async fn finalize(shared: &ServerState) -> Result<(), Refused> {
+    pub(crate) async fn finalize(
+        shared: &ServerState,
+        caller: Option<KeyInfo>,
+    ) -> Result<(), Refused> {
         status(shared).await?;
         let engine = shared.engine.clone();
-        let finalized = spawn_blocking(move || engine.finalize_fleet()).await;
+        let finalized = spawn_blocking(move || engine.finalize_fleet(caller.as_ref())).await;
         shared.fleet.expire().await;
         let finalized = finalized.map_err(|_| refusal::ENDED)?;
         finalized.map_err(|error| {
@@ -153,6 +162,15 @@ mod node {
                 },
             )
         })
+    }
+
+    fn id_of(caller: Option<&KeyInfo>) -> u64 {
+        caller.map_or(0, |caller| caller.id)
+    }
+
+    /// Logs a change that may have no audit row: there is none before the fleet writes by rules that know it.
+    fn log_change(by: u64, change: &str) {
+        LogQueue::stderr().line(&format!("deskfleet: key {by} {change}"));
     }
 
     fn json(value: Value) -> Json {
@@ -219,7 +237,7 @@ pub(crate) async fn configure(
     clippy::unused_async,
     reason = "with the feature `cluster` it asks the log"
 )]
-pub(crate) async fn finalize(_: &ServerState) -> Result<(), Refused> {
+pub(crate) async fn finalize(_: &ServerState, _: Option<KeyInfo>) -> Result<(), Refused> {
     Err(NO_LOG)
 }
 
@@ -228,6 +246,6 @@ pub(crate) async fn finalize(_: &ServerState) -> Result<(), Refused> {
     clippy::unused_async,
     reason = "with the feature `cluster` it asks the log"
 )]
-pub(crate) async fn forget(_: &ServerState, _: String) -> Result<(), Refused> {
+pub(crate) async fn forget(_: &ServerState, _: String, _: Option<KeyInfo>) -> Result<(), Refused> {
     Err(NO_LOG)
 }

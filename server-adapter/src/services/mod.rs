@@ -66,7 +66,7 @@ impl Service {
         match self {
             Self::BackUp => Some(AuditAction::BackUp),
             Self::DownloadBackup => Some(AuditAction::DownloadBackup),
-            // The engine writes that of changed settings.
+            // The engine writes those of changes of the fleet.
             Self::ListBackups
             | Self::Cluster
             | Self::FleetSettings
@@ -181,12 +181,12 @@ async fn serve(
             json(StatusCode::OK, &cluster_requests::settings(shared)?)
         }
         Service::FinalizeCluster => {
-            cluster_requests::finalize(shared).await?;
+            cluster_requests::finalize(shared, key.clone()).await?;
             nothing()
         }
         Service::ForgetNode => {
             let node = row.segment(head.uri.path()).unwrap_or_default();
-            cluster_requests::forget(shared, node.to_owned()).await?;
+            cluster_requests::forget(shared, node.to_owned(), key.clone()).await?;
             nothing()
         }
         Service::TakeLease => {

@@ -7,12 +7,15 @@ use crate::limits::{LOG_ENTRIES_KEPT, LOG_KEEP_SECONDS_MAX, NODE_SILENT_SECONDS}
 use crate::locks::lock;
 use crate::log::{LogError, LogErrorKind, NodeReport};
 use crate::model::{ClusterStatus, LogPositions, NodeStatus};
+use crate::mutation::Caller;
+use crate::mutation::logged::entry::LEASE_RULES;
 use crate::store::cluster as stored;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::super::EngineCore;
 use super::Cluster;
 use super::report::Report;
+use super::settings::configured_by;
 use super::verifying::check_same;
 
 /// Seconds by which the clock of a node may differ from that of the log.
@@ -213,13 +216,17 @@ impl EngineCore {
     }
 
     /// Removes a node from the list, so that trimming does not wait for it any longer.
-    pub(crate) fn forget_node(&self, node: &str) -> Result<()> {
+    pub(crate) fn forget_node(&self, node: &str, by: &Caller) -> Result<()> {
         let Some(cluster) = self.cluster() else {
             return Ok(());
         };
         let forgotten = cluster.log.forget(node);
         forgotten.map_err(|error| cluster.failed(error))?;
         cluster.await_no_more(node);
+        // A node that waits for another one takes no writes, and ends that by this.
+        if self.apply_first(cluster).is_ok() && cluster.fleet_rules() >= LEASE_RULES {
+            let _ = self.run(configured_by(by, format!("node {node} off the list")));
+        }
         Ok(())
     }
 }

@@ -95,7 +95,7 @@ impl EngineCore {
     }
 
     /// Raises the rules by which the fleet writes to the newest that this program knows: the settings are appended again, by those.
-    pub(crate) fn finalize_fleet(&self) -> Result<()> {
+    pub(crate) fn finalize_fleet(&self, by: &Caller) -> Result<()> {
         let Some(cluster) = self.cluster() else {
             return Ok(());
         };
@@ -114,7 +114,8 @@ impl EngineCore {
         }
         let _changing = lock(&cluster.changing_settings);
         let settings = cluster.shared(shared_settings);
-        self.append_settings(cluster, settings, &[], rules)
+        let row = configured_by(by, format!("rules={rules}"));
+        self.append_settings(cluster, settings, &[row], rules)
     }
 
     /// The settings of the fleet, or of that which the store left; `None` without one, or before the first entry.
@@ -148,7 +149,7 @@ impl EngineCore {
         let before = cluster.shared(shared_settings);
         let changed = settings.lines().zip(before.lines());
         let changed = changed.filter(|(new, old)| new != old).map(|(new, _)| new);
-        let rows = configured_by(by, changed);
+        let rows = changed_by(by, changed);
         if rows.is_empty() {
             return Ok(());
         }
@@ -192,7 +193,7 @@ impl EngineCore {
 }
 
 /// The audit rows of settings that were changed, as many as their lines need.
-fn configured_by<'l>(by: &Caller, lines: impl Iterator<Item = &'l str>) -> Vec<AuditAccess> {
+fn changed_by<'l>(by: &Caller, lines: impl Iterator<Item = &'l str>) -> Vec<AuditAccess> {
     let mut details: Vec<String> = Vec::new();
     for line in lines {
         let has_room = |detail: &&mut String| detail.chars().count() + line.len() + 2 <= TEXT_MAX;
@@ -202,13 +203,18 @@ fn configured_by<'l>(by: &Caller, lines: impl Iterator<Item = &'l str>) -> Vec<A
             details.push(line.to_owned());
         }
     }
-    let row = |detail| AuditAccess {
+    let rows = details.into_iter();
+    rows.map(|detail| configured_by(by, detail)).collect()
+}
+
+/// The audit row of a change of the fleet.
+pub(super) fn configured_by(by: &Caller, detail: String) -> AuditAccess {
+    AuditAccess {
         action: AuditAction::ConfigureFleet,
         detail: Some(detail),
         refused: None,
         by: by.clone(),
-    };
-    details.into_iter().map(row).collect()
+    }
 }
 
 /// The defaults, with the shared settings of these lines.
