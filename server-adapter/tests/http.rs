@@ -240,29 +240,29 @@ fn shutdown_completes_requests_in_flight() {
     assert_eq!(stopping.join().unwrap().unwrap().cut_off, 0);
 }
 
-/// The event loop does not turn between these requests and the stop.
-#[test]
-fn shutdown_completes_requests_that_only_the_system_has_received() {
+/// Two clients of a server on this socket, one that it serves and one that it has not taken, with the requests that they sent just before it
+/// was stopped: the event loop does not turn between.
+fn clients_of_a_stopped_server(listener: std::net::TcpListener, is_shared: bool) -> [Client; 2] {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let livez = "GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    let mut clients = runtime.block_on(async {
-        let options = ServerOptions::default();
-        let server = Server::bind(([127, 0, 0, 1], 0).into(), engine(), options);
-        let server = server.await.unwrap();
+    runtime.block_on(async {
+        listener.set_nonblocking(true).unwrap();
+        let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+        let server = Server::new(listener, engine(), ServerOptions::default());
+        let server = server.unwrap().shared_socket(is_shared);
         let address = server.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let sending = async {
-            let resting = tokio::task::spawn_blocking(move || {
-                let mut resting = Client::connect(address);
-                assert_eq!(resting.ask("GET", "/livez", "").status, 200);
-                resting
+            let served = tokio::task::spawn_blocking(move || {
+                let mut served = Client::connect(address);
+                assert_eq!(served.ask("GET", "/livez", "").status, 200);
+                served
             });
-            let mut clients = [resting.await.unwrap(), Client::connect(address)];
+            let mut clients = [served.await.unwrap(), Client::connect(address)];
             for client in &mut clients {
-                client.send(livez);
+                client.send("GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n");
             }
             stop.send(()).unwrap();
             clients
@@ -271,15 +271,34 @@ fn shutdown_completes_requests_that_only_the_system_has_received() {
         let (clients, drained) = tokio::join!(sending, running);
         assert_eq!(drained.unwrap().cut_off, 0);
         clients
-    });
-    for client in &mut clients {
-        let answer = client.answer_to("GET");
-        assert_eq!(
-            (answer.status, answer.header("connection")),
-            (200, Some("close"))
-        );
-        assert!(client.is_closed());
+    })
+}
+
+fn assert_last_answer(client: &mut Client) {
+    let answer = client.answer_to("GET");
+    assert_eq!(
+        (answer.status, answer.header("connection")),
+        (200, Some("close"))
+    );
+    assert!(client.is_closed());
+}
+
+#[test]
+fn shutdown_completes_requests_that_only_the_system_has_received() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    for client in &mut clients_of_a_stopped_server(listener, false) {
+        assert_last_answer(client);
     }
+}
+
+#[test]
+fn shutdown_leaves_connections_that_wait_to_the_next_process_of_a_shared_socket() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let shared = listener.try_clone().unwrap();
+    let [mut served, waiting] = clients_of_a_stopped_server(listener, true);
+    assert_last_answer(&mut served);
+    assert!(shared.accept().is_ok());
+    drop(waiting);
 }
 
 #[test]

@@ -55,6 +55,7 @@ const RUNTIME_END: Duration = Duration::from_secs(1);
 pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(), Failure> {
     let handed_over = systemd::listener()
         .map_err(|error| Failure::caused("cannot use the socket from systemd", &error))?;
+    let is_shared = handed_over.is_some();
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     let settings = &configuration.settings;
@@ -105,7 +106,8 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
     let served = runtime.block_on(async {
         let server = Server::new(listener, engine.clone(), options)
-            .map_err(|error| Failure::caused("cannot listen", &error))?;
+            .map_err(|error| Failure::caused("cannot listen", &error))?
+            .shared_socket(is_shared);
         let (handle, sent) = (backups.handle(), notifications.clone());
         let in_force = (engine.clone(), configuration.clone());
         let reload = reload::requests(in_force, server.handle(), handle.clone(), sent);

@@ -17,14 +17,16 @@ pub(crate) mod unless;
 #[cfg(not(feature = "tls"))]
 pub(crate) mod without_tls;
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
 use http::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::AsyncWrite as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
@@ -69,12 +71,12 @@ async fn serve_either(
     match http2::begins(&socket, draining).await {
         Some(true) => {
             // Without a place its streams are refused, and it ends.
-            let place = served_place(&socket, shared, progress, draining).await?;
+            let place = served_place(&socket, shared, progress).await;
             return Some((socket, place));
         }
         Some(false) => {}
         None => {
-            end(&socket).await;
+            end(socket).await;
             return None;
         }
     }
@@ -82,27 +84,27 @@ async fn serve_either(
     None
 }
 
-/// Ends a connection that waits for a request. Over TLS the client is told: otherwise it takes the end for an attack.
-async fn end(socket: &Socket) {
-    // The client may be gone.
-    let _ = socket.clone().shutdown().await;
+/// Ends a connection that waits for a request. Over TLS the client is told, if there is room for that: otherwise it takes the end for an attack.
+async fn end(mut socket: Socket) {
+    poll_fn(|cx| {
+        // The client may be gone.
+        let _ = Pin::new(&mut socket).poll_shutdown(cx);
+        Poll::Ready(())
+    })
+    .await;
 }
 
-/// A place to be served; the inner `None` is for a connection that gets one response. `None` when the server stops.
+/// A place to be served; `None` for a connection that gets one response.
 async fn served_place(
     socket: &Socket,
     shared: &ServerState,
     progress: &Arc<Progress>,
-    draining: &mut watch::Receiver<bool>,
-) -> Option<Option<ServedPlace>> {
+) -> Option<ServedPlace> {
     if progress.is_kept_for_livez() {
-        return Some(None);
+        return None;
     }
-    tokio::select! {
-        biased;
-        place = shared.slots.serve(progress, || socket.asks_livez()) => Some(place),
-        _ = draining.wait_for(|draining| *draining) => None,
-    }
+    let asks_livez = || socket.asks_livez();
+    shared.slots.serve(progress, asks_livez).await
 }
 
 /// The connection as HTTP sees it; `None` when there is nothing to serve on it.
@@ -151,15 +153,12 @@ async fn serve_http1(
             _ = draining.wait_for(|draining| *draining) => false,
         };
         if !more {
-            end(socket).await;
+            end(socket.clone()).await;
             return;
         }
         let place = match kept.take() {
             Some(place) => place,
-            None => match served_place(socket, shared, progress, draining).await {
-                Some(place) => place,
-                None => return,
-            },
+            None => served_place(socket, shared, progress).await,
         };
         // In a box, as the task of a connection has the size of the largest it ever waits for.
         let end = Box::pin(serve_requests(socket, shared, progress, draining)).await;

@@ -45,6 +45,8 @@ const SEND_BUFFER: u32 = 512 * 1024;
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
+    /// Whether another process has the socket too.
+    is_shared: bool,
     shared: Arc<ServerState>,
 }
 
@@ -107,8 +109,17 @@ impl Server {
         let address = listener.local_addr()?;
         Ok(Self {
             listener,
+            is_shared: false,
             shared: Arc::new(ServerState::new(engine, options, address)?),
         })
+    }
+
+    /// Says whether another process has the socket too, such as systemd: connections that wait when this server stops are left to the next one
+    /// then. By default this server takes them before it closes the socket, since the system would reset them.
+    #[must_use]
+    pub fn shared_socket(mut self, is_shared: bool) -> Self {
+        self.is_shared = is_shared;
+        self
     }
 
     /// The address that was bound.
@@ -126,7 +137,7 @@ impl Server {
         ServerHandle(Arc::clone(&self.shared))
     }
 
-    /// Serves until `shutdown` is ready, then takes no more connections, completes the requests in flight and returns. The engine
+    /// Serves until `shutdown` is ready, then takes no more connections, completes the requests that have arrived and returns. The engine
     /// stays open.
     ///
     /// # Errors
@@ -163,10 +174,15 @@ impl Server {
                 (socket, peer) = self.next() => begin(socket, peer, &self.shared, &mut connections),
             }
         }
-        for (socket, peer) in waiting(self.listener) {
-            begin(socket, peer, &self.shared, &mut connections);
-        }
         self.shared.stop();
+        if let Ok(listener) = self.listener.into_std()
+            && !self.is_shared
+            && listener.set_nonblocking(true).is_ok()
+        {
+            for (socket, peer) in waiting(&listener) {
+                begin(socket, peer, &self.shared, &mut connections);
+            }
+        }
         all_ended(&mut connections, LAST_REQUESTS).await;
         threads.iter().for_each(Background::stop);
         self.shared.drain();
@@ -216,16 +232,21 @@ async fn all_ended(connections: &mut JoinSet<()>, most: Duration) {
     let _ = timeout(most, all).await;
 }
 
-/// The connections that wait to be taken. The system resets them when the listener is closed, though it may have received their requests.
-fn waiting(listener: TcpListener) -> impl Iterator<Item = (TcpStream, IpAddr)> {
-    let listener = listener.into_std();
-    let next = move || {
-        let (socket, peer) = listener.as_ref().ok()?.accept().ok()?;
-        socket.set_nonblocking(true).ok()?;
-        Some((TcpStream::from_std(socket).ok()?, peer.ip()))
-    };
+/// The connections that wait to be taken: the system resets them when the listener is closed, though it may have received their requests.
+fn waiting(listener: &std::net::TcpListener) -> impl Iterator<Item = (TcpStream, IpAddr)> {
     // As many as could wait: clients that go on to connect do not keep the server.
-    iter::from_fn(next).take(BACKLOG as usize)
+    let accepted = iter::repeat_with(|| listener.accept()).take(BACKLOG as usize);
+    let is_more = |accepted: &io::Result<_>| {
+        let error = accepted.as_ref().err().map(io::Error::kind);
+        error.is_none_or(|kind| kind == io::ErrorKind::ConnectionAborted)
+    };
+    accepted
+        .take_while(is_more)
+        .flatten()
+        .filter_map(|(socket, peer)| {
+            socket.set_nonblocking(true).ok()?;
+            Some((TcpStream::from_std(socket).ok()?, peer.ip()))
+        })
 }
 
 /// Binds `address`; port 0 takes a free one. Connections wait until a [`Server`] takes them, so that an address in use is known

@@ -99,6 +99,8 @@ impl EngineCore {
         let Some(cluster) = self.cluster() else {
             return Ok(());
         };
+        // Of two calls on this node one raises the rules.
+        let _changing = lock(&cluster.changing_settings);
         self.catch_up()?;
         let rules = cluster.rules;
         if cluster.fleet_rules() >= rules {
@@ -112,7 +114,6 @@ impl EngineCore {
             );
             return Err(EngineError::new(ErrorKind::InvalidResourceState, message));
         }
-        let _changing = lock(&cluster.changing_settings);
         let settings = cluster.shared(shared_settings);
         let row = configured_by(by, format!("rules={rules}"));
         self.append_settings(cluster, settings, &[row], rules)
