@@ -76,7 +76,7 @@ async fn serve_either(
         }
         Some(false) => {}
         None => {
-            end(socket).await;
+            finish(socket).await;
             return None;
         }
     }
@@ -84,8 +84,9 @@ async fn serve_either(
     None
 }
 
-/// Ends a connection that waits for a request. Over TLS the client is told, if there is room for that: otherwise it takes the end for an attack.
-async fn end(mut socket: Socket) {
+/// Ends a connection that waits for a request. Over TLS it sends `close_notify`, if there is room for that: without it the client takes the end for
+/// an attack.
+async fn finish(mut socket: Socket) {
     poll_fn(|cx| {
         // The client may be gone.
         let _ = Pin::new(&mut socket).poll_shutdown(cx);
@@ -153,7 +154,7 @@ async fn serve_http1(
             _ = draining.wait_for(|draining| *draining) => false,
         };
         if !more {
-            end(socket.clone()).await;
+            finish(socket.clone()).await;
             return;
         }
         let place = match kept.take() {
