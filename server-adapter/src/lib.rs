@@ -47,6 +47,7 @@ pub mod demo;
 mod folders;
 mod limits;
 mod log;
+mod machine;
 mod metrics;
 mod notifications;
 mod options;
@@ -69,6 +70,7 @@ pub use deskfleet_client::{PageTokens, Problem, RepeatedToken, api_key, read_api
 pub use folders::{folder_of, sync_folder_of};
 pub use log::LogQueue;
 pub use log::access_log::{AccessLog, LogFormat, stderr_log};
+pub use machine::machine_name;
 pub use metrics::Metrics;
 pub use notifications::options::{
     HeartbeatMethod, HeartbeatOptions, NotificationOptions, WebhookFormat, WebhookOptions,

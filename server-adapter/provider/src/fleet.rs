@@ -18,7 +18,7 @@ use ureq::Agent;
 
 use super::trace::Trace;
 use deskfleet_client::transport::{Bounds, agent, send};
-use deskfleet_server::{LogQueue, PageTokens, Problem, RepeatedToken, read_api_key};
+use deskfleet_server::{LogQueue, PageTokens, Problem, RepeatedToken, machine_name, read_api_key};
 
 /// What is noted of an attempt that was refused, in place of a request id.
 pub(super) const REFUSED: &str = "refused";
@@ -462,12 +462,5 @@ fn agent_within(time: Duration, ca: Option<&Path>) -> Result<Agent, String> {
 
 /// The name of this machine, for people.
 fn machine() -> String {
-    #[cfg(unix)]
-    let name = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
-    #[cfg(not(unix))]
-    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
-    name.chars().take(64).collect()
+    machine_name().chars().take(64).collect()
 }

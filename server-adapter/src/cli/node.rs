@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use deskfleet::{Config, Engine, EngineBuilder, EngineError, ErrorKind, cluster::Log as _};
 use deskfleet_client::tls::Identity;
-use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{Archive, FleetLog, LogOptions};
+use deskfleet_server::{Metrics, machine_name};
 
 use super::configuration::{ClusterSettings, Settings, is_node_name};
 use super::failure::Failure;
@@ -44,7 +44,7 @@ impl Node {
         };
         let name = match &settings.node {
             Some(name) => name.clone(),
-            None => host_name()?,
+            None => name_of_machine()?,
         };
         let options = LogOptions {
             ca: settings.log_ca.clone(),
@@ -88,15 +88,9 @@ impl Node {
     }
 }
 
-/// The name of this machine.
-fn host_name() -> Result<String, Failure> {
-    #[cfg(unix)]
-    let name = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
-    #[cfg(not(unix))]
-    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+/// The name of a node that is given none: that of its machine.
+fn name_of_machine() -> Result<String, Failure> {
+    let name = machine_name();
     if is_node_name(&name) {
         return Ok(name);
     }
